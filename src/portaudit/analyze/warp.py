@@ -1,0 +1,238 @@
+"""What depends on the number of lanes: masks, ballots, lane arithmetic, code without barriers, locks of single lanes."""
+
+import re
+from collections.abc import Iterator
+
+from portaudit.analyze.cxxfile import CxxFile
+from portaudit.analyze.functions import Function
+from portaudit.analyze.lexical import statement_start
+from portaudit.model.evidence import AttrValue, Evidence, EvidenceKind
+
+_MASK_FIRST = re.compile(r"^__(?:shfl(?:_up|_down|_xor)?|ballot|any|all|match_any|match_all|reduce_\w+)_sync$")
+_BALLOTS = re.compile(r"\b__(?:ballot(?:_sync)?|activemask|match_any_sync|match_all_sync)\b")
+_ASSIGNED = re.compile(r"(?:\b((?:const[ \t]+)?(?:unsigned[ \t]+)?[A-Za-z_][\w:]*(?:[ \t]+(?:int|long|long[ \t]+long))?)[ \t]+)?\b(\w+)[ \t]*[&|^]?=[ \t]*(?:\([^()]{1,30}\)[ \t]*)?$")
+_NARROW = re.compile(r"^(?:const[ \t]+)?(?:unsigned(?:[ \t]+int)?|int|uint|uint32_t|int32_t|u32|std::u?int32_t|signed|UINT|uint32)$")
+_WIDE = re.compile(r"long|64|size_t|auto|lane_mask|bool")
+_LITERAL = re.compile(r"^\(?[ \t]*(?:0[xX][fF]{8}|4294967295|~[ \t]*0|-[ \t]*1|0[xX]?[0-9a-fA-F]{1,8})([uUlL]*)[ \t]*\)?$")
+_INDEX = re.compile(r"\bthreadIdx\.[xyz]\b")
+_LANE_STEP = re.compile(
+    r"(\bthreadIdx\.[xyz]\b|\b\w+\b|\))[ \t]*(?:(&)[ \t]*(31|0x1[fF])[uU]?\b|(%)[ \t]*(32)[uU]?\b|(/)[ \t]*(32)[uU]?\b|(>>)[ \t]*(5)[uU]?\b)"
+)
+_LANE_WORD = re.compile(r"lane|warp|wid\b", re.IGNORECASE)
+_WARP_TOOLS = re.compile(r"__shfl|__ballot|__syncwarp|__any_sync|__all_sync|__activemask|volatile|WarpReduce|WarpScan|__match_|tiled_partition|wmma")
+_DECLARED = r"\b((?:const[ \t]+)?(?:unsigned[ \t]+)?(?:long[ \t]+long|long|int|[A-Za-z_][\w:]*))[ \t]+(?:\w+[ \t]*(?:=[^,;]*)?,[ \t]*)*{}\b[ \t]*(?:[;=,)]|\{{)"
+_BIT_COUNT = re.compile(r"\b(__popc|__ffs|__clz|__brev)[ \t]*\(")
+_VOLATILE_STEP = re.compile(r"\b(\w+)[ \t]*\[[ \t]*(\w+)[ \t]*\][ \t]*(?:[+*|&^]?=)[^;{}]*\b\1[ \t]*\[[ \t]*\2[ \t]*\+[ \t]*(32|16|8|4|2|1)[ \t]*\]")
+_SPIN = re.compile(r"\bwhile[ \t]*\([^;{}]{0,80}?\batomic(?:CAS|Exch)[ \t]*\(")
+_FIRST_WARP = re.compile(r"\bif[ \t]*\([ \t]*(threadIdx\.x|\w+)[ \t]*<[ \t]*32[uU]?[ \t]*\)")
+_WARP_CONSTANT = re.compile(
+    r"\b(?:constexpr|const|static|enum)\b[^;{}()=]{0,80}\{?[^;{}()=]{0,40}?\b(\w*(?:[wW]arp|WARP)_?(?:[sS]ize|SIZE|[wW]idth|WIDTH|[lL]anes|LANES|[tT]hreads|THREADS)?\w*)[ \t]*(?:=|\{)[ \t]*32[uU]?\b"
+)
+
+
+def call_attrs(file: CxxFile, name: str, start: int, spans: list[tuple[int, int]]) -> dict[str, AttrValue]:
+    """What rules ask of a call: mask and width of warp intrinsics, where a ballot goes, constant arguments."""
+    attrs: dict[str, AttrValue] = {}
+    texts = [file.code[a:b].strip() for a, b in spans]
+    if _MASK_FIRST.match(name) or (name == "__syncwarp" and texts):
+        attrs |= _mask(file, texts[0] if texts else "", start)
+        if "shfl" in name and len(texts) > 3 and (width := file.constants.value(texts[3])) is not None:
+            attrs["width"] = width
+    if _BALLOTS.match(name):
+        attrs |= _destination(file, start)
+    if name not in file.vocabulary.watched:
+        return attrs
+    for index, text in enumerate(texts[:6]):
+        value = file.constants.value(text) if text[:1].isalnum() or text[:1] in "(_" else None
+        if value is not None and abs(value) < 1 << 62:
+            attrs[f"arg{index}_value"] = value
+        elif text and len(text) <= 60:
+            attrs[f"arg{index}"] = text
+    return attrs
+
+
+def _mask(file: CxxFile, text: str, start: int) -> dict[str, AttrValue]:
+    shown = text
+    for _ in range(4):
+        # FULL_MASK, ALL_LANES: the literal is behind one or two macros
+        behind = file.constants.text_of(text)
+        if behind is None or behind == text:
+            break
+        text = behind.strip()
+    literal = _LITERAL.match(text)
+    if literal:
+        wide = "ll" in literal.group(1).lower() or literal.group(1).lower() in ("l", "ul", "lu")
+        return {"mask": shown[:60], "mask_bits": 64 if wide else 32}
+    if re.fullmatch(r"\w+", text):
+        width = _declared_width(file, text, start)
+        if width:
+            return {"mask": shown[:60], "mask_bits": width}
+    return {"mask": shown[:60]}
+
+
+def _declared_width(file: CxxFile, name: str, at: int) -> int:
+    """32 or 64 by the declaration of a local variable or parameter, 0 when it isn't seen."""
+    function = file.functions.at(at)
+    begin = function.start if function else max(0, at - 4_000)
+    found = None
+    for found in re.finditer(_DECLARED.format(re.escape(name)), file.code[begin:at]):
+        pass
+    if found is None:
+        return 0
+    kind = found.group(1).strip()
+    return 32 if _NARROW.match(kind) else 64 if _WIDE.search(kind) else 0
+
+
+def _destination(file: CxxFile, start: int) -> dict[str, AttrValue]:
+    """Type of the variable that takes the result."""
+    before = file.code[statement_start(file.code, start) : start]
+    match = _ASSIGNED.search(before)
+    if match is None:
+        return {}
+    kind, variable = (match.group(1) or "").strip(), match.group(2)
+    if kind in ("return", "else"):
+        kind = ""
+    if not kind:
+        width = _declared_width(file, variable, start)
+        return {"assigned": variable, "assigned_type": "a 32-bit integer", "assigned_width": 32} if width == 32 else {}
+    if _NARROW.match(kind):
+        return {"assigned": variable, "assigned_type": kind, "assigned_width": 32}
+    return {"assigned": variable, "assigned_type": kind}
+
+
+def warp_patterns(file: CxxFile) -> Iterator[Evidence]:
+    """Evidence of kind pattern for code whose meaning depends on the number of lanes."""
+    yield from _warp_constants(file)
+    tools = _WARP_TOOLS.search(file.code) is not None
+    for function in file.functions.all:
+        if function.place == "host":
+            continue
+        body = file.code[function.body : function.end]
+        yield from _lanes(file, function, body, tools)
+        yield from _bit_counts(file, function, body)
+        yield from _volatile(file, function, body)
+        yield from _spin(file, function, body)
+    if not file.functions.all and file.embedded:
+        whole = Function(0, len(file.code), 0, "", "kernel", (0, 0))
+        yield from _lanes(file, whole, file.code, tools)
+        yield from _bit_counts(file, whole, file.code)
+
+
+def _pattern(file: CxxFile, name: str, start: int, end: int, attrs: dict[str, AttrValue] | None = None) -> Evidence:
+    return file.evidence(EvidenceKind.PATTERN, name, start, end, attrs)
+
+
+def _warp_constants(file: CxxFile) -> Iterator[Evidence]:
+    if "arp" not in file.code and "ARP" not in file.code:
+        return
+    for match in _WARP_CONSTANT.finditer(file.code):
+        yield _pattern(file, "warp-constant", *match.span(1), {"constant": match.group(1)})
+
+
+def _lanes(file: CxxFile, function: Function, body: str, tools: bool) -> Iterator[Evidence]:
+    """``tid & 31``, ``% 32``, ``/ 32``, ``>> 5`` on a thread index."""
+    local, every = _index_names(body)
+    seen_lines: set[int] = set()
+    for match in _LANE_STEP.finditer(body):
+        operand = match.group(1)
+        start = function.body + match.start()
+        line_start = file.code.rfind("\n", 0, start) + 1
+        before = file.code[line_start:start]
+        named = _LANE_WORD.search(before) is not None
+        if operand == ")":
+            inside = body[max(0, match.start() - 120) : match.start()]
+            operand_is_index = bool(_INDEX.search(inside[inside.rfind("(") :])) and "blockIdx" not in inside[inside.rfind("(") :]
+        else:
+            operand_is_index = operand.startswith("threadIdx") or operand in local
+        if not (operand_is_index or (named and operand in every)):
+            continue
+        # bits[i >> 5] |= 1u << (i & 31) packs words of 32 bits: right on every device
+        if re.search(r"<<[ \t]*\(?[ \t]*$", before) or re.search(r"\[[ \t]*$", before) and not named:
+            continue
+        if line_start in seen_lines:
+            continue
+        seen_lines.add(line_start)
+        sign = next(g for g in (match.group(2), match.group(4), match.group(6), match.group(8)) if g)
+        attrs: dict[str, AttrValue] = {"operand": operand, "operator": sign, "named": named, "warp_tools": tools}
+        yield _pattern(file, "lane-literal", start, function.body + match.end(), attrs)
+    if tools:
+        for match in _FIRST_WARP.finditer(body):
+            if match.group(1).startswith("threadIdx") or match.group(1) in local:
+                follows = body[match.end() : match.end() + 300].partition("__syncthreads")[0]
+                if _WARP_TOOLS.search(follows) or any(name in follows for name in _volatile_helpers(file)):
+                    start = function.body + match.start()
+                    yield _pattern(file, "first-warp-branch", start, function.body + match.end())
+
+
+def _index_names(body: str) -> tuple[set[str], set[str]]:
+    """Variables made from threadIdx alone, and from threadIdx at all, in one function."""
+    local, every = set(), set()
+    for match in re.finditer(r"\b(\w+)[ \t]*=[ \t]*([^;{}=]{0,120}?\bthreadIdx\.[xyz][^;{}]{0,80});", body):
+        every.add(match.group(1))
+        if "blockIdx" not in match.group(2) and "[" not in match.group(2):
+            local.add(match.group(1))
+    return local, every
+
+
+def _bit_counts(file: CxxFile, function: Function, body: str) -> Iterator[Evidence]:
+    """``__popc`` and its kin on a ballot, directly or through a variable of 32 bits."""
+    if "__popc" not in body and "__ffs" not in body and "__clz" not in body and "__brev" not in body:
+        return
+    ballots = set(re.findall(r"\b(\w+)[ \t]*[&|]?=[ \t]*(?:\([^()]{1,30}\)[ \t]*)?__(?:ballot(?:_sync)?|activemask|match_any_sync)\b", body))
+    for match in _BIT_COUNT.finditer(body):
+        argument = body[match.end() : match.end() + 160].partition(";")[0]
+        close, depth = len(argument), 1
+        for inner in re.finditer(r"[()]", argument):
+            depth += 1 if inner.group() == "(" else -1
+            if depth == 0:
+                close = inner.start()
+                break
+        argument = argument[:close]
+        if _BALLOTS.search(argument) or any(re.search(rf"\b{name}\b", argument) for name in ballots):
+            start = function.body + match.start()
+            attrs: dict[str, AttrValue] = {"call": match.group(1)}
+            yield _pattern(file, "bit-count-of-ballot", start, function.body + match.end(1) - match.start(0) + match.start(0), attrs)
+
+
+def _volatile_helpers(file: CxxFile) -> list[str]:
+    return [
+        f.name
+        for f in file.functions.all
+        if f.place != "host" and "volatile" in file.code[f.params[0] : f.params[1]] and _VOLATILE_STEP.search(file.code[f.body : f.end])
+    ]
+
+
+def _volatile(file: CxxFile, function: Function, body: str) -> Iterator[Evidence]:
+    """Reductions over the last 32 elements in lock step, without a barrier between the steps."""
+    steps = list(_VOLATILE_STEP.finditer(body))
+    distances = {m.group(3) for m in steps}
+    if len(steps) < 3 or not {"16", "8", "4"} <= distances:
+        return
+    between = body[steps[0].end() : steps[-1].start()]
+    if "sync" in between or "barrier" in between or "fence" in between:
+        return
+    header = file.code[function.start : function.body]
+    volatile_parameter = re.search(r"\bvolatile\b", header) is not None
+    start = function.start if volatile_parameter else function.body + steps[0].start()
+    attrs: dict[str, AttrValue] = {"volatile": volatile_parameter or "volatile" in body}
+    yield _pattern(file, "lockstep-reduction", start, start + len(function.name) + 1, attrs)
+
+
+def _spin(file: CxxFile, function: Function, body: str) -> Iterator[Evidence]:
+    """``while (atomicCAS(...)) ;``: a lane waits for another lane of its own wavefront."""
+    for match in _SPIN.finditer(body):
+        tail = body[match.end() : match.end() + 200]
+        depth, at = 2, 0
+        for inner in re.finditer(r"[()]", tail):
+            depth += 1 if inner.group() == "(" else -1
+            if depth == 0:
+                at = inner.end()
+                break
+        rest = tail[at:].lstrip()
+        if at and re.match(r";|\{[ \t\r\n]*;?[ \t\r\n]*\}|\{[ \t\r\n]*__nanosleep\([^)]*\);[ \t\r\n]*\}", rest):
+            before = body[max(0, match.start() - 160) : match.start()]
+            # one lane of the block takes the lock: nobody of the same wavefront waits
+            if re.search(r"threadIdx\.x[^;]{0,60}==[ \t]*0|==[ \t]*0[ \t]*\)[ \t]*\{?[ \t\r\n]*$|\bleader|elect", before):
+                continue
+            start = function.body + match.start()
+            yield _pattern(file, "lane-spin-lock", start, function.body + match.end())
