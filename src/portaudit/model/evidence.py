@@ -4,7 +4,7 @@ from enum import Enum
 
 import msgspec
 
-from portaudit.model.places import Span
+from portaudit.model.places import Skip, Span
 
 AttrValue = str | int | bool
 
@@ -113,3 +113,15 @@ class Vocabulary(msgspec.Struct, frozen=True):
     """Keys and values of deployment files that name the vendor, e.g. ``nvidia.com/gpu``."""
     watched: frozenset[str]
     """Further names that semantic rules ask for."""
+
+
+class Reading(msgspec.Struct, frozen=True, gc=False):
+    """What one file gave."""
+
+    path: str
+    lines: int
+    evidence: tuple[Evidence, ...]
+    skips: tuple[Skip, ...] = ()
+    """Not empty when the file, or a part of it, was not understood."""
+    read: bool = True
+    """False when the file was not opened or gave nothing because of an error."""

@@ -1,0 +1,1 @@
+"""Findings -> components, verdicts and a report. No file format is known here."""

@@ -1,0 +1,1 @@
+"""Evidence and knowledge in, findings out. No source text is parsed here."""

@@ -1,0 +1,172 @@
+"""Evidence -> findings: semantic rules first, then the fact of a table where no rule spoke."""
+
+from collections.abc import Iterator
+
+from portaudit.knowledge.store import Knowledge
+from portaudit.match import when
+from portaudit.match.fingerprint import with_fingerprints
+from portaudit.match.tree import COMPAT_GUARD, TreeFacts
+from portaudit.match.when import Indexed, Neighbours
+from portaudit.model.evidence import Confidence, Evidence, EvidenceKind, Guard
+from portaudit.model.facts import Fact, Rule, Ruling, Target, Verdict
+from portaudit.model.findings import Finding, State
+
+TABLES: dict[EvidenceKind, str] = {
+    EvidenceKind.CALL: "api",
+    EvidenceKind.NAME: "api",
+    EvidenceKind.INCLUDE: "header",
+    EvidenceKind.PACKAGE: "package",
+    EvidenceKind.IMPORT: "module",
+    EvidenceKind.IMAGE: "image",
+    EvidenceKind.TOOL: "tool",
+    EvidenceKind.ENV: "env",
+    EvidenceKind.LIBRARY: "library",
+    EvidenceKind.FLAG: "flag",
+    EvidenceKind.KEY: "key",
+}
+_QUIET_GUARDS = frozenset({"cuda", "rocm"})
+_UNKNOWN_RULE = "api-unknown"
+
+
+class Matcher:
+    """Knowledge made ready for one target."""
+
+    def __init__(self, knowledge: Knowledge, target: Target, own: TreeFacts) -> None:
+        self.knowledge = knowledge
+        self.target = target
+        self.tree = own
+        self._rules: dict[str, Indexed] = when.index(knowledge.rules, target)
+        self._by_slug = {rule.slug: rule for rule in knowledge.rules}
+        self._found: dict[tuple[str, str], Fact | None] = {}
+        self._rulings: dict[tuple[str, str, int | None], Ruling] = {}
+        self._unknown = self._by_slug.get(_UNKNOWN_RULE)
+
+    def file(self, evidence: list[Evidence]) -> list[Finding]:
+        """The findings of one file, in order, with fingerprints."""
+        near = Neighbours(evidence)
+        found: dict[tuple[object, ...], Finding] = {}
+        for item in evidence:
+            for finding in self._judge(item, near):
+                # One construct is told once: two ways to the same rule at the same place are one finding.
+                span = finding.span
+                key = (finding.rule, finding.subject, span.line, span.column, span.cell)
+                found.setdefault(key, finding)
+        ordered = sorted(found.values(), key=lambda f: (f.span.line, f.span.column, f.rule, f.subject))
+        return with_fingerprints(ordered)
+
+    def _judge(self, item: Evidence, near: Neighbours) -> Iterator[Finding]:
+        pasted = item.attr("pasted_by")
+        if isinstance(pasted, str) and not self.tree.pastes(pasted, str(item.attr("prefix"))):
+            return
+        replaced = False
+        indexed = self._rules.get(item.kind.value)
+        for rule in indexed.candidates(item.name) if indexed else ():
+            assert rule.when is not None
+            if when.holds(rule.when, item, near):
+                replaced = replaced or rule.replaces
+                yield self._from_rule(rule, item)
+        if item.kind is EvidenceKind.UNKNOWN:
+            if not replaced and self._is_unknown(item):
+                yield self._from_unknown(item)
+        elif not replaced and item.kind in TABLES:
+            finding = self._from_table(item)
+            if finding is not None:
+                yield finding
+
+    def _is_unknown(self, item: Evidence) -> bool:
+        if item.name in self.tree.own or item.name.partition("::")[0] in self.tree.namespaces:
+            return False
+        return self.knowledge.find("api", item.name) is None
+
+    def _from_table(self, item: Evidence) -> Finding | None:
+        table = TABLES[item.kind]
+        key = (table, item.name)
+        if key not in self._found:
+            self._found[key] = self.knowledge.find(table, item.name)
+        fact = self._found[key]
+        if fact is None or (item.kind is EvidenceKind.INCLUDE and item.attr("local") and item.name in self.tree.own):
+            return None
+        nargs = item.attr("nargs")
+        count = nargs if isinstance(nargs, int) and fact.args else None
+        ruling_key = (table, item.name, count)
+        if ruling_key not in self._rulings:
+            self._rulings[ruling_key] = self.knowledge.ruling(fact, self.target, count)
+        ruling = self._rulings[ruling_key]
+        if ruling.verdict is Verdict.PORTABLE:
+            return None
+        rule = self._by_slug[ruling.rule]
+        guard = COMPAT_GUARD if table == "api" and self.tree.maps(item) else item.guard
+        return Finding(
+            rule=rule.slug,
+            verdict=self._verdict(ruling.verdict, guard),
+            level=ruling.level,
+            confidence=_weaker(ruling.confidence, item.confidence),
+            element=rule.element,
+            span=item.span,
+            subject=item.name,
+            equivalent=ruling.equivalent,
+            message=ruling.message,
+            why=ruling.why,
+            fix=ruling.fix,
+            state=_state(guard),
+            guard=guard,
+            table=f"{fact.table}:{fact.name}",
+            evidence_kind=item.kind.value,
+            scope=item.scope,
+            line_text=item.line_text,
+        )
+
+    def _from_rule(self, rule: Rule, item: Evidence) -> Finding:
+        guard = item.guard if rule.guarded == "quiet" else None
+        return Finding(
+            rule=rule.slug,
+            verdict=self._verdict(rule.verdict, guard),
+            level=rule.level,
+            confidence=_weaker(rule.confidence, item.confidence),
+            element=rule.element,
+            span=item.span,
+            subject=item.name,
+            equivalent=rule.equivalent,
+            message=_message(rule, item, self.target),
+            why=rule.why,
+            fix=rule.fix,
+            state=_state(guard),
+            guard=item.guard,
+            evidence_kind=item.kind.value,
+            scope=item.scope,
+            line_text=item.line_text,
+        )
+
+    def _from_unknown(self, item: Evidence) -> Finding:
+        rule = self._unknown
+        assert rule is not None
+        return self._from_rule(rule, item)
+
+    @staticmethod
+    def _verdict(verdict: Verdict, guard: Guard | None) -> Verdict:
+        return Verdict.PORTABLE if guard is not None and guard.side in _QUIET_GUARDS else verdict
+
+
+def _state(guard: Guard | None) -> State:
+    return State.GUARDED if guard is not None and guard.side in _QUIET_GUARDS else State.SHOWN
+
+
+def _weaker(one: Confidence, other: Confidence) -> Confidence:
+    return one if one.rank <= other.rank else other
+
+
+class _Attrs:
+    """Attributes of an evidence for ``{attrs.name}`` in messages; a missing one reads as an ellipsis."""
+
+    def __init__(self, item: Evidence) -> None:
+        self._item = item
+
+    def __getattr__(self, name: str) -> str:
+        value = self._item.attr(name)
+        return "…" if value is None else str(value)
+
+
+def _message(rule: Rule, item: Evidence, target: Target) -> str:
+    gfx = ", ".join(g.name for g in target.gfx)
+    return rule.message.format(name=item.name, attrs=_Attrs(item), target=str(target), gfx=gfx, rocm=target.release)
+
