@@ -81,6 +81,8 @@ def _condition(file: CxxFile, directive: Directive) -> Iterator[Evidence]:
         attrs: dict[str, AttrValue] = {"form": _form(name, condition), "text": condition[:120]}
         if attrs["form"] == "compare" and re.search(rf"defined[ \t]*\(?[ \t]*{name}\b", condition):
             attrs["protected"] = True
+            # "defined(X) && X < 700" drops a branch for old hardware: right without the macro too
+            attrs["harmless"] = re.search(rf"\b{name}\b[ \t]*<", condition) is not None
         attrs["has_else"] = chain.branches > 1
         yield file.evidence(EvidenceKind.CONDITION, name, directive.start, directive.end, attrs)
 

@@ -100,9 +100,18 @@ def _destination(file: CxxFile, start: int) -> dict[str, AttrValue]:
     return {"assigned": variable, "assigned_type": kind}
 
 
+_CONSTANT_WARPSIZE = re.compile(
+    r"\b__shared__[^;{}=]*\[[^\];{}]*\bwarpSize\b|\bconstexpr\b[^;{}=]*=[^;{}]*\bwarpSize\b|<[ \t]*warpSize[ \t]*[,>]"
+    r"|\bcase[ \t]+warpSize\b|\bstatic_assert[ \t]*\([^;]*\bwarpSize\b"
+)
+
+
 def warp_patterns(file: CxxFile) -> Iterator[Evidence]:
     """Evidence of kind pattern for code whose meaning depends on the number of lanes."""
     yield from _warp_constants(file)
+    if "warpSize" in file.words:
+        for match in _CONSTANT_WARPSIZE.finditer(file.code):
+            yield _pattern(file, "warpsize-as-constant", *match.span())
     tools = _WARP_TOOLS.search(file.code) is not None
     for function in file.functions.all:
         if function.place == "host":
@@ -152,8 +161,11 @@ def _lanes(file: CxxFile, function: Function, body: str, tools: bool) -> Iterato
         if line_start in seen_lines:
             continue
         seen_lines.add(line_start)
+        if not (named or tools):
+            # 32 columns of a tile look the same: nothing here works by warps
+            continue
         sign = next(g for g in (match.group(2), match.group(4), match.group(6), match.group(8)) if g)
-        attrs: dict[str, AttrValue] = {"operand": operand, "operator": sign, "named": named, "warp_tools": tools}
+        attrs: dict[str, AttrValue] = {"operand": operand, "operator": sign}
         yield _pattern(file, "lane-literal", start, function.body + match.end(), attrs)
     if tools:
         for match in _FIRST_WARP.finditer(body):
@@ -191,7 +203,7 @@ def _bit_counts(file: CxxFile, function: Function, body: str) -> Iterator[Eviden
         if _BALLOTS.search(argument) or any(re.search(rf"\b{name}\b", argument) for name in ballots):
             start = function.body + match.start()
             attrs: dict[str, AttrValue] = {"call": match.group(1)}
-            yield _pattern(file, "bit-count-of-ballot", start, function.body + match.end(1) - match.start(0) + match.start(0), attrs)
+            yield _pattern(file, "bit-count-of-ballot", start, function.body + match.end(1), attrs)
 
 
 def _volatile_helpers(file: CxxFile) -> list[str]:

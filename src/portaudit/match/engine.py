@@ -58,13 +58,14 @@ class Matcher:
         pasted = item.attr("pasted_by")
         if isinstance(pasted, str) and not self.tree.pastes(pasted, str(item.attr("prefix"))):
             return
-        replaced = False
         indexed = self._rules.get(item.kind.value)
-        for rule in indexed.candidates(item.name) if indexed else ():
-            assert rule.when is not None
-            if when.holds(rule.when, item, near):
-                replaced = replaced or rule.replaces
-                yield self._from_rule(rule, item)
+        candidates = indexed.candidates(item.name) if indexed else []
+        spoken = [r for r in candidates if r.when is not None and when.holds(r.when, item, near)]
+        if any(not rule.fallback for rule in spoken):
+            spoken = [rule for rule in spoken if not rule.fallback]
+        replaced = any(rule.replaces for rule in spoken)
+        for rule in spoken:
+            yield self._from_rule(rule, item)
         if item.kind is EvidenceKind.UNKNOWN:
             if not replaced and self._is_unknown(item):
                 yield self._from_unknown(item)

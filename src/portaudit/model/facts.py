@@ -157,14 +157,14 @@ class Rule(msgspec.Struct, frozen=True):
     fix: str
     equivalent: str = ""
     when: "When | None" = None
-    check: str = ""
-    """Module under match/checks/ for what a condition can't say."""
     table: str = ""
     """The table whose rulings carry this rule's slug."""
     guarded: str = "quiet"
     """``quiet``: inside a ROCm guard the finding is portable; ``fire``: the guard does not help."""
     replaces: bool = True
     """Whether the table finding of the same evidence gives way."""
+    fallback: bool = False
+    """Holds only where no other semantic rule spoke of the same evidence."""
     examples: "tuple[Example, ...]" = ()
     references: tuple[str, ...] = ()
     since: str = "0.1.0"

@@ -1,0 +1,136 @@
+"""Which words of a Python file can matter, and where they stand: the tree is entered only at those places."""
+
+import re
+from functools import lru_cache
+
+from portaudit.model.evidence import Vocabulary
+
+_MATTERS = re.compile(
+    rb"cuda|nvidia|nvcc|nvml|nvrtc|nvtx|nvenc|cuvid|_npp|nccl|rocm|torch|triton|tensorrt|onnxruntime|cupy|numba|gpu"
+    rb"|\bcu(?:py|blas|dnn|fft|rand|solver|sparse|tensor|file|df|ml|graph|vs|tile)|rapids|rmm|jax|tensorflow|ptx|sm_\d",
+    re.IGNORECASE,
+)
+_TOKEN = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
+_SIGN = re.compile(
+    rb"cuda|nvidia|nvcc|nvml|nvrtc|nvtx|nvenc|nvdec|cuvid|nvjpeg|nvshmem|nvlink|nvfp4|nccl|rocm|hip|amd|gfx\d"
+    rb"|cu(?:blas|dnn|fft|rand|solver|sparse|tensor|file|pti|dss|tlass|py|tile)|tensorrt|ptx|cubin|gencode|ptxas"
+    rb"|(?:^|_)(?:sm|compute)_?\d\d|capabilit|arch_list|float8|fp8|e4m3|hwaccel|num_warps|warp_size|geforce"
+    rb"|(?:^|_)npp|tesla|multimem|inline_asm|CU_|aiter|[rc]dna",
+    re.IGNORECASE,
+)
+_PRODUCTS = "A100 A800 H100 H800 H200 H20 B200 B300 GB200 V100 P100 P40 T4 L4 L40 L40S A10 A10G A30 A40 A6000 RTX GTX"
+# Words that say too little to enter the tree for, although tables hold names that end in them.
+_PLAIN = frozenset(
+    "torch utils io core language runtime compiler driver version distributed random device data tests nn ops lib"
+    " main config api backend model models kernels kernel common autoinit tools cluster set get run load init"
+    " stream event float int bool name list type array t G std x c o w v E M g O code arch link time run help".split()
+)
+_MEMO_LIMIT = 300_000
+
+
+class Lexicon:
+    """The words of a vocabulary, ready to look tokens up."""
+
+    __slots__ = ("_memo", "_words", "exact", "globs", "modules", "tails")
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.modules = vocabulary.modules
+        self.exact = frozenset(n for n in vocabulary.watched if "*" not in n and "?" not in n)
+        patterns = [n for n in vocabulary.watched if "*" in n or "?" in n]
+        self.tails = frozenset(n[2:] for n in patterns if n.startswith("*.") and n[2:].isidentifier())
+        dotted = sorted(n for n in patterns if "." in n and not (n.startswith("*.") and n[2:].isidentifier()))
+        self.globs = re.compile("|".join(map(_regex, dotted)) or r"(?!)")
+        self._words = frozenset(self._all_words(vocabulary))
+        self._memo: dict[bytes, bool] = {}
+
+    def _all_words(self, vocabulary: Vocabulary) -> list[bytes]:
+        words: set[str] = {*_PRODUCTS.split(), *self.tails}
+        for name in vocabulary.watched:
+            words.update(_telling(name))
+        for name in vocabulary.modules:
+            words.add(name.rpartition(".")[2])
+        for name in (*vocabulary.tools, *vocabulary.flags, *vocabulary.env):
+            words.update(re.findall(r"[A-Za-z_]\w{2,}", name))
+        for name in vocabulary.libraries:
+            words.update((name, f"l{name}", f"lib{name}"))
+        return [w.encode() for w in words if len(w) > 1 and w not in _PLAIN and w.isascii()]
+
+    def is_sign(self, token: bytes) -> bool:
+        """Whether a token is a reason to enter the tree."""
+        known = self._memo.get(token)
+        if known is None:
+            if len(self._memo) > _MEMO_LIMIT:
+                self._memo.clear()
+            known = token in self._words or _SIGN.search(token) is not None
+            self._memo[token] = known
+        return known
+
+    def watches(self, name: str) -> bool:
+        """Whether a rule asks for a dotted name."""
+        return name in self.exact or name.rpartition(".")[2] in self.tails or self.globs.fullmatch(name) is not None
+
+    def module_of(self, name: str) -> str:
+        """The longest known module that a dotted name begins with, empty when there is none."""
+        while name:
+            if name in self.modules:
+                return name
+            name = name.rpartition(".")[0]
+        return ""
+
+
+def _regex(glob: str) -> str:
+    return re.escape(glob).replace(r"\*", ".*").replace(r"\?", ".")
+
+
+def _telling(name: str) -> list[str]:
+    """The parts of a watched name that stand in a file that uses it: the last one, or the one before a glob."""
+    parts = [p for p in re.split(r"[.:]+", name) if p]
+    plain = [p for p in parts if p.isidentifier()]
+    if not parts:
+        return []
+    if parts[-1] in plain:
+        return [parts[-1]]
+    return plain[-1:] if len(plain) > 1 or len(parts) > 1 else []
+
+
+@lru_cache(maxsize=4)
+def lexicon(vocabulary: Vocabulary) -> Lexicon:
+    """The lexicon of a vocabulary."""
+    return Lexicon(vocabulary)
+
+
+def matters(raw: bytes) -> bool:
+    """One quick look: can this file have anything to do with a GPU?"""
+    return _MATTERS.search(raw) is not None
+
+
+class Marks:
+    """The places of a file where a telling word begins."""
+
+    __slots__ = ("_at", "_named", "_raw")
+
+    def __init__(self, raw: bytes, words: Lexicon) -> None:
+        self._raw = raw
+        self._at = at = bytearray(len(raw) + 1)
+        self._named: set[str] = set()
+        is_sign = words.is_sign
+        for match in _TOKEN.finditer(raw):
+            if is_sign(match.group()):
+                at[match.start()] = 1
+
+    def between(self, start: int, end: int) -> bool:
+        """Whether a telling word begins in a range."""
+        return self._at.find(1, start, end) >= 0
+
+    def add(self, name: str) -> None:
+        """Marks all places of a name that the file itself gave a meaning."""
+        if name in self._named or len(name) > 80 or not name.isascii() or not name.isidentifier():
+            return
+        self._named.add(name)
+        for match in re.finditer(rb"\b%s\b" % name.encode(), self._raw):
+            self._at[match.start()] = 1
+
+    def add_pattern(self, pattern: "re.Pattern[bytes]") -> None:
+        """Marks all places of a pattern."""
+        for match in pattern.finditer(self._raw):
+            self._at[match.start()] = 1
