@@ -2,12 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from portaudit.analyze.leaves import DEPTH_LIMIT, Leaf, Malformed, Path
-
-if TYPE_CHECKING:
-    from yaml.error import Mark
 
 _ALIAS_LIMIT = 1000
 _TEMPLATE = re.compile(r"\{\{.{0,2000}?\}\}", re.DOTALL)
@@ -50,8 +46,9 @@ def yaml_leaves(source: str) -> Iterator[tuple[int, Leaf]]:
         raise Malformed(str(error).partition("\n")[0], 0) from error
 
 
-def _at(mark: "Mark | None") -> int:
-    return mark.index if mark is not None else 0
+def _at(mark: object) -> int:
+    offset = getattr(mark, "index", 0)
+    return offset if isinstance(offset, int) else 0
 
 
 class _Walk:
