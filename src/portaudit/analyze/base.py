@@ -4,6 +4,7 @@ import codecs
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import Protocol
 
 from portaudit.model.evidence import AttrValue, Confidence, Evidence, EvidenceKind, Guard, Vocabulary
@@ -57,7 +58,10 @@ class Text:
         for bom, encoding in _BOMS:
             if data.startswith(bom):
                 try:
-                    return cls(path, data[len(bom) :].decode(encoding) if encoding == "utf-8" else data.decode(encoding))
+                    return cls(
+                        path,
+                        data[len(bom) :].decode(encoding) if encoding == "utf-8" else data.decode(encoding),
+                    )
                 except UnicodeDecodeError as error:
                     raise NotText(f"not valid {encoding}") from error
         if data.count(b"\0") > len(data) // 100:
@@ -66,7 +70,9 @@ class Text:
             return cls(path, data.decode("utf-8"))
         except UnicodeDecodeError:
             declared = _CODING.search(data[:400])
-            encoding = _DECLARED.get(declared.group(1).decode("ascii").lower(), "latin-1") if declared else "latin-1"
+            encoding = (
+                _DECLARED.get(declared.group(1).decode("ascii").lower(), "latin-1") if declared else "latin-1"
+            )
             return cls(path, data.decode("latin-1" if encoding == "utf-8" else encoding, "replace"), False)
 
     @property
@@ -80,7 +86,7 @@ class Text:
     def starts(self) -> list[int]:
         """Offset of the first character of each line; lines end at LF, CR LF or CR."""
         if self._starts is None:
-            self._starts = [0, *(m.end() for m in re.finditer(r"\r\n|\n|\r", self.text))]
+            self._starts = _line_starts(self.text)
         return self._starts
 
     @property
@@ -125,6 +131,14 @@ class Text:
         span = self.span(start, end)
         pairs = tuple(sorted(attrs.items())) if attrs else ()
         return Evidence(kind, name, span, pairs, guard, scope, self.line(span.line), confidence)
+
+
+def _line_starts(text: str) -> list[int]:
+    if text.count("\r") == text.count("\r\n"):
+        # Every line end has its LF, nearly always: splitting at it is five times faster than a pattern.
+        lengths = map(len, text.split("\n"))
+        return [0, *(at + count for count, at in enumerate(accumulate(lengths), 1))][:-1]
+    return [0, *(m.end() for m in re.finditer(r"\r\n|\n|\r", text))]
 
 
 class Analyzer(Protocol):

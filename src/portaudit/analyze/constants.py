@@ -9,9 +9,30 @@ _CONSTANT = re.compile(
     r"\b(?:constexpr|const|static)\b[^;=(){}]{0,80}?\b([A-Za-z_]\w*)[ \t]*(?:=|\{)[ \t]*([^;{}]{1,120}?)\}?;"
 )
 _SUFFIX = re.compile(r"\b(0[xX][0-9a-fA-F]+|\d+)(?:[uU]?[lL]{0,2}|[lL]{1,2}[uU]?)\b")
-_CAST = re.compile(r"\(\s*(?:unsigned|signed|int|long|short|char|size_t|u?int\d+_t|std::size_t|\s)+\)|\bsizeof\s*\(\s*(\w+)\s*\)")
-_SIZES = {"float": 4, "double": 8, "int": 4, "unsigned": 4, "char": 1, "half": 2, "__half": 2, "short": 2, "long": 8}
-_SIZES |= {"float2": 8, "float4": 16, "double2": 16, "int2": 8, "int4": 16, "uint32_t": 4, "uint64_t": 8, "uint8_t": 1}
+_CAST = re.compile(
+    r"\(\s*(?:unsigned|signed|int|long|short|char|size_t|u?int\d+_t|std::size_t|\s)+\)|\bsizeof\s*\(\s*(\w+)\s*\)"
+)
+_SIZES = {
+    "float": 4,
+    "double": 8,
+    "int": 4,
+    "unsigned": 4,
+    "char": 1,
+    "half": 2,
+    "__half": 2,
+    "short": 2,
+    "long": 8,
+}
+_SIZES |= {
+    "float2": 8,
+    "float4": 16,
+    "double2": 16,
+    "int2": 8,
+    "int4": 16,
+    "uint32_t": 4,
+    "uint64_t": 8,
+    "uint8_t": 1,
+}
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _OPERATORS: dict[type, Callable[[int, int], int]] = {
     ast.Add: operator.add,
@@ -31,12 +52,17 @@ _NAME_LIMIT = 2_000
 class Constants:
     """Named integers of a file; names that are defined twice with other values are not constant."""
 
-    __slots__ = ("_open", "_text", "_value")
+    __slots__ = ("_code", "_open", "_text", "_value")
 
     def __init__(self, code: str, macros: dict[str, str]) -> None:
+        self._code = code
         self._text = dict(macros)
         self._value: dict[str, int | None] = {}
         self._open: set[str] = set()
+
+    def _read_variables(self) -> None:
+        """Most files are never asked for a constant by name: the search waits until one is."""
+        code, self._code = self._code, ""
         twice: set[str] = set()
         for match in _CONSTANT.finditer(code):
             name, value = match.group(1), match.group(2)
@@ -49,6 +75,8 @@ class Constants:
 
     def text_of(self, name: str) -> str | None:
         """The expression behind a macro or constant."""
+        if self._code:
+            self._read_variables()
         return self._text.get(name)
 
     def value(self, expression: str) -> int | None:
@@ -67,7 +95,7 @@ class Constants:
     def _named(self, name: str, depth: int) -> int | None:
         if name in self._value:
             return self._value[name]
-        text = self._text.get(name)
+        text = self.text_of(name)
         if text is None or name in self._open or depth > 20:
             return None
         self._open.add(name)
@@ -93,7 +121,12 @@ class Constants:
             if left is None or right is None or max(abs(left), abs(right)) > 1 << 70:
                 return None
             return _OPERATORS[type(node.op)](left, right)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "dim3" and node.args:
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id == "dim3"
+            and node.args
+        ):
             values = [self._evaluate(a, depth + 1) for a in node.args]
             product = 1
             for value in values:

@@ -1,6 +1,7 @@
 """C, C++, CUDA and HIP files: the order in which their parts are read.
 
-The lexical layer finds names wherever they stand in code, also in macros and in broken files; tree-sitter says which
+The lexical layer finds names wherever they stand in code, also in macros and in broken files; tree-sitter
+says which
 function a place belongs to, and is asked only where a file holds device code or assembly.
 """
 
@@ -28,7 +29,9 @@ _INCLUDE_LINE = re.compile(r'^[ \t]*#[ \t]*(?:include|import)[ \t]*"([^"\n]+)"',
 _KERNEL_TEXT = re.compile(r"__global__|__device__")
 _ESCAPE = re.compile(r"\\(?:n|t|r|\"|\\|.)", re.DOTALL)
 _SONAME = re.compile(r"^(?:[\w.-]*/)*(?:lib)?([A-Za-z][\w+-]*?)(?:64_\d+\w*)?\.(?:so|dll|dylib)(?:[.\d]*)$")
-_HIP_WORDS = re.compile(r"\bhip(?:Malloc|Stream_t|Error_t|LaunchKernelGGL|Memcpy|Free)\b|hip/hip_runtime\.h|libamdhip64")
+_HIP_WORDS = re.compile(
+    r"\bhip(?:Malloc|Stream_t|Error_t|LaunchKernelGGL|Memcpy|Free)\b|hip/hip_runtime\.h|libamdhip64"
+)
 
 
 def analyze(text: Text, vocabulary: Vocabulary) -> Iterator[Evidence | Skip]:
@@ -39,10 +42,10 @@ def analyze(text: Text, vocabulary: Vocabulary) -> Iterator[Evidence | Skip]:
     lexed = Lexed(text.text)
     device = prefilter.device_code(lexed.code)
     functions, complete = Functions([]), True
-    if device or "asm" in lexed.code:
+    if device:
         complete = len(text.text) <= _PARSE_LIMIT
         if complete:
-            functions, complete = parse(text.raw, lexed.code, device)
+            functions, complete = parse(text.raw, lexed.code, True)
     if not complete:
         yield Skip(text.path, "syntax", "too large to parse: read by words alone, without functions", False)
     yield from _evidence(_file(text, 0, lexed, functions, vocabulary, ""))
@@ -60,7 +63,11 @@ def analyze_embedded(
 
 def _embedded(text: Text, base: int, code: str, vocabulary: Vocabulary, kind: str) -> Iterator[Evidence]:
     lexed = Lexed(code)
-    functions = parse(Text(text.path, code).raw, lexed.code, True).functions if len(code) <= _PARSE_LIMIT else Functions([])
+    functions = (
+        parse(Text(text.path, code).raw, lexed.code, True).functions
+        if len(code) <= _PARSE_LIMIT
+        else Functions([])
+    )
     yield from _evidence(_file(text, base, lexed, functions, vocabulary, kind))
 
 
@@ -88,7 +95,9 @@ def _file(
     macros = object_macros(directives)
     constants = Constants(lexed.code, macros)
     words = frozenset(WORD.findall(lexed.code))
-    return CxxFile(text, base, lexed, directives, regions, functions, constants, macros, words, vocabulary, embedded)
+    return CxxFile(
+        text, base, lexed, directives, regions, functions, constants, macros, words, vocabulary, embedded
+    )
 
 
 def _evidence(file: CxxFile) -> Iterator[Evidence]:
@@ -132,7 +141,9 @@ def _strings(file: CxxFile) -> Iterator[Evidence]:
             soname = _SONAME.match(inner)
             if soname and soname.group(1) in file.vocabulary.libraries:
                 attrs = {"form": "soname", "both": both}
-                yield file.evidence(EvidenceKind.LIBRARY, soname.group(1), token.inner, token.inner_end, attrs)
+                yield file.evidence(
+                    EvidenceKind.LIBRARY, soname.group(1), token.inner, token.inner_end, attrs
+                )
     yield from _kernel_strings(file)
 
 

@@ -26,7 +26,8 @@ class CxxFile(NamedTuple):
     """All identifiers in code."""
     vocabulary: Vocabulary
     embedded: str
-    """Empty; ``string``: in a string of another language; ``rtc``: in a C++ string, for run-time compilation."""
+    """Empty; ``string``: in a string of another language; ``rtc``: in a C++ string, for run-time
+    compilation."""
 
     @property
     def code(self) -> str:

@@ -21,9 +21,14 @@ _LOOKS_CUDA = re.compile(
     r"|CU(?:BLAS|DNN|FFT|RAND|SPARSE|SOLVER|TENSOR|PTI)_[A-Z]\w+|nccl[A-Z]\w+|nvml[A-Z]\w+|nvrtc[A-Z]\w+|nvjpeg[A-Z]\w+"
     r"|npp[isc]?[A-Z]\w+|nvshmemx?_\w+|optix[A-Z]\w+)$"
 )
-# Names of projects that live beside CUDA and keep their spelling on ROCm, because their build translates them.
-_TRANSLATED_SPACES = frozenset({"at", "c10", "torch", "tensorflow", "stream_executor", "mxnet", "caffe2", "Kokkos"})
-_OWN_SPACES = frozenset({"cub", "thrust", "cuda", "nvcuda", "cooperative_groups", "cutlass", "cute", "nvtx3", "cuco"})
+# Names of projects that live beside CUDA and keep their spelling on ROCm, because their build translates
+# them.
+_TRANSLATED_SPACES = frozenset(
+    {"at", "c10", "torch", "tensorflow", "stream_executor", "mxnet", "caffe2", "Kokkos"}
+)
+_OWN_SPACES = frozenset(
+    {"cub", "thrust", "cuda", "nvcuda", "cooperative_groups", "cutlass", "cute", "nvtx3", "cuco"}
+)
 
 
 class NameHit(NamedTuple):
@@ -47,9 +52,7 @@ class Qualifiers(NamedTuple):
 def qualifiers(code: str) -> Qualifiers:
     """Aliases and using-declarations of a file."""
     aliases = {m.group(1): m.group(2) for m in _ALIAS.finditer(code)}
-    opened = tuple(
-        sorted({_expand(m.group(1), aliases) for m in _USING_SPACE.finditer(code)} - {"std"})
-    )
+    opened = tuple(sorted({_expand(m.group(1), aliases) for m in _USING_SPACE.finditer(code)} - {"std"}))
     names = {m.group(2): _expand(m.group(1) + m.group(2), aliases) for m in _USING_NAME.finditer(code)}
     return Qualifiers(aliases, opened, names)
 
@@ -59,16 +62,16 @@ def _expand(name: str, aliases: dict[str, str]) -> str:
     return aliases.get(head, head) + separator + rest
 
 
-def plain_hits(code: str, words: set[str], vocabulary: Vocabulary, device: bool) -> Iterator[NameHit]:
+def plain_hits(code: str, words: frozenset[str], vocabulary: Vocabulary, device: bool) -> Iterator[NameHit]:
     """Names without namespace, in no order. ``words`` are the identifiers of ``code``."""
     wanted = (words & vocabulary.symbols) | (words & vocabulary.watched)
     if device:
         wanted |= words & vocabulary.device_symbols
     for name in wanted:
-        yield from ((NameHit(name, start, end, True)) for start, end in _occurrences(code, name))
+        yield from ((NameHit(name, start, end, True)) for start, end in occurrences(code, name))
 
 
-def unknown_words(words: set[str], vocabulary: Vocabulary) -> set[str]:
+def unknown_words(words: frozenset[str], vocabulary: Vocabulary) -> set[str]:
     """Identifiers that look like CUDA's and are in no table."""
     known = (vocabulary.symbols, vocabulary.quiet, vocabulary.device_symbols, vocabulary.watched)
     return {w for w in words if _LOOKS_CUDA.match(w) and not any(w in names for names in known)}
@@ -77,10 +80,11 @@ def unknown_words(words: set[str], vocabulary: Vocabulary) -> set[str]:
 def unknown_hits(code: str, names: set[str]) -> Iterator[NameHit]:
     """Places of suspicious names."""
     for name in names:
-        yield from ((NameHit(name, start, end, False)) for start, end in _occurrences(code, name))
+        yield from ((NameHit(name, start, end, False)) for start, end in occurrences(code, name))
 
 
-def _occurrences(code: str, name: str) -> Iterator[tuple[int, int]]:
+def occurrences(code: str, name: str) -> Iterator[tuple[int, int]]:
+    """Offsets of a name as a whole word."""
     size = len(name)
     at = code.find(name)
     while at >= 0:
@@ -90,6 +94,23 @@ def _occurrences(code: str, name: str) -> Iterator[tuple[int, int]]:
         if not (before.isalnum() or before == "_" or after.isalnum() or after == "_"):
             yield at, end
         at = code.find(name, end)
+
+
+def opens_namespaces(words: frozenset[str], vocabulary: Vocabulary) -> bool:
+    """Whether a file names any namespace that the vocabulary knows; without one there are no qualified
+    names."""
+    return not words.isdisjoint(_heads(vocabulary.digest, vocabulary))
+
+
+_HEADS: dict[str, frozenset[str]] = {}
+
+
+def _heads(digest: str, vocabulary: Vocabulary) -> frozenset[str]:
+    found = _HEADS.get(digest)
+    if found is None:
+        names = (*vocabulary.qualified, *(w for w in vocabulary.watched if "::" in w))
+        found = _HEADS[digest] = frozenset({n.partition("::")[0] for n in names} | _OWN_SPACES)
+    return found
 
 
 def qualified_hits(code: str, scope: Qualifiers, vocabulary: Vocabulary) -> Iterator[NameHit]:
@@ -108,20 +129,23 @@ def qualified_hits(code: str, scope: Qualifiers, vocabulary: Vocabulary) -> Iter
             yield NameHit(name, match.start(), match.end(), False)
     for short, full in scope.names.items():
         if full in vocabulary.qualified:
-            for start, end in _occurrences(code, short):
+            for start, end in occurrences(code, short):
                 if code[start - 2 : start] != "::":
                     yield NameHit(full, start, end, True)
 
 
-def opened_hits(code: str, words: set[str], scope: Qualifiers, vocabulary: Vocabulary) -> Iterator[NameHit]:
-    """Unqualified names that an opened namespace brings in: ``using namespace nvcuda::wmma; fragment<...>``."""
+def opened_hits(
+    code: str, words: frozenset[str], scope: Qualifiers, vocabulary: Vocabulary
+) -> Iterator[NameHit]:
+    """Unqualified names that an opened namespace brings in: ``using namespace nvcuda::wmma;
+    fragment<...>``."""
     for space in scope.opened:
         if space.partition("::")[0] not in _OWN_SPACES:
             continue
         for word in words:
             full = f"{space}::{word}"
             if full in vocabulary.qualified:
-                for start, end in _occurrences(code, word):
+                for start, end in occurrences(code, word):
                     if code[start - 2 : start] != "::":
                         yield NameHit(full, start, end, True)
 
@@ -130,14 +154,17 @@ def _known_prefix(name: str, vocabulary: Vocabulary) -> str | None:
     parts = name.split("::")
     for count in range(len(parts), 1, -1):
         candidate = "::".join(parts[:count])
-        if candidate in vocabulary.qualified:
+        if candidate in vocabulary.qualified or candidate in vocabulary.watched:
             return candidate
     return None
 
 
 def in_translated_space(code: str, start: int) -> bool:
-    """Whether the name at ``start`` is a member of a namespace that its own build translates, or of a project's."""
+    """Whether the name at ``start`` is a member of a namespace that its own build translates, or of a
+    project's."""
     if code[start - 2 : start] != "::":
         return False
-    head = re.search(r"([A-Za-z_]\w*)(?:[ \t]*::[ \t]*[A-Za-z_]\w*)*[ \t]*::$", code[max(0, start - 200) : start])
+    head = re.search(
+        r"([A-Za-z_]\w*)(?:[ \t]*::[ \t]*[A-Za-z_]\w*)*[ \t]*::$", code[max(0, start - 200) : start]
+    )
     return head is not None and head.group(1) not in _OWN_SPACES

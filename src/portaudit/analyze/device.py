@@ -1,4 +1,5 @@
-"""Device code whose meaning or cost differs on AMD, apart from the number of lanes: types, atomics, launch bounds,
+"""Device code whose meaning or cost differs on AMD, apart from the number of lanes: types, atomics, launch
+bounds,
 vector operators, kernels by naming convention, code strings for run-time compilation."""
 
 import re
@@ -11,15 +12,22 @@ from portaudit.model.evidence import AttrValue, Evidence, EvidenceKind
 
 _LAUNCH_BOUNDS = re.compile(r"\b__launch_bounds__[ \t]*\(")
 _VECTOR = r"(?:u?(?:char|short|int|long|longlong)|float|double)[234]"
-_VECTOR_PARAM = re.compile(rf"(?:^|,)[ \t\r\n]*(?:const[ \t]+)?{_VECTOR}(?:[ \t]+const)?[ \t]*&?[ \t]*\w*[ \t]*(?=,|$)")
-_OPERATOR = re.compile(
-    r"\boperator[ \t]*([-+*/%&|^]=?|==|!=|<<=?|>>=?|~|!)[ \t]*\(([^()]{0,200})\)"
+_VECTOR_PARAM = re.compile(
+    rf"(?:^|,)[ \t\r\n]*(?:const[ \t]+)?{_VECTOR}(?:[ \t]+const)?[ \t]*&?[ \t]*\w*[ \t]*(?=,|$)"
 )
-_HALF = re.compile(r"\b(__half2?|half2?|__nv_bfloat16[2]?|nv_bfloat16[2]?|__hip_bfloat16[2]?|at::Half|c10::Half)\b")
+_OPERATOR = re.compile(r"\boperator[ \t]*([-+*/%&|^]=?|==|!=|<<=?|>>=?|~|!)[ \t]*\(([^()]{0,200})\)")
+_HALF = re.compile(
+    r"\b(__half2?|half2?|__nv_bfloat16[2]?|nv_bfloat16[2]?|__hip_bfloat16[2]?|at::Half|c10::Half)\b"
+)
 _FLOATING = re.compile(r"\b(float|double)\b")
 _ATOMIC_ADD = re.compile(r"\batomicAdd[ \t]*\(")
-_TEXTURE_REFERENCE = re.compile(r"^[ \t]*(?:static[ \t]+)?texture[ \t]*<[^;{}]{1,120}>[ \t]*(\w+)", re.MULTILINE)
-_TEXTURE_FETCH = re.compile(r"\btex(?:1Dfetch|[123]D(?:Layered)?(?:Lod|Grad)?|Cubemap(?:Layered)?(?:Lod)?)[ \t]*(?:<[^<>;()]{1,40}>[ \t]*)?\([ \t]*(\w+)")
+_TEXTURE_REFERENCE = re.compile(
+    r"^[ \t]*(?:static[ \t]+)?texture[ \t]*<[^;{}]{1,120}>[ \t]*(\w+)", re.MULTILINE
+)
+_TEXTURE_FETCH = re.compile(
+    r"\btex(?:1Dfetch|[123]D(?:Layered)?(?:Lod|Grad)?|Cubemap(?:Layered)?(?:Lod)?)"
+    r"[ \t]*(?:<[^<>;()]{1,40}>[ \t]*)?\([ \t]*(\w+)"
+)
 _STD_CALL = re.compile(r"\bstd::(clamp|array<[^;{}()]{1,40}>::at)[ \t]*(?:<[^<>;()]{1,40}>[ \t]*)?\(")
 _FRAGMENT = re.compile(r"\bfragment[ \t]*<[^;{}]{1,200}?>[ \t]*(\w+)")
 _STD_TRAIT = re.compile(r"\bstd::\w+")
@@ -41,7 +49,9 @@ def device_patterns(file: CxxFile) -> Iterator[Evidence]:
         yield from _rtc(file)
 
 
-def _pattern(file: CxxFile, name: str, start: int, end: int, attrs: dict[str, AttrValue] | None = None) -> Evidence:
+def _pattern(
+    file: CxxFile, name: str, start: int, end: int, attrs: dict[str, AttrValue] | None = None
+) -> Evidence:
     return file.evidence(EvidenceKind.PATTERN, name, start, end, attrs)
 
 
@@ -53,10 +63,14 @@ def _kernels(file: CxxFile) -> Iterator[Evidence]:
         at = header.rfind(function.name, 0, function.params[0] - function.start)
         start = function.start + max(0, at)
         lines = file.code.count("\n", function.start, function.end) + 1
-        yield file.evidence(EvidenceKind.KERNEL, function.name, start, start + len(function.name), {"lines": lines})
+        yield file.evidence(
+            EvidenceKind.KERNEL, function.name, start, start + len(function.name), {"lines": lines}
+        )
 
 
 def _launch_bounds(file: CxxFile) -> Iterator[Evidence]:
+    if "__launch_bounds__" not in file.words:
+        return
     for match in _LAUNCH_BOUNDS.finditer(file.code):
         spans, _ = arguments(file.code, match.end() - 1)
         if len(spans) < 2:
@@ -66,7 +80,10 @@ def _launch_bounds(file: CxxFile) -> Iterator[Evidence]:
         if value == 1:
             # one block a multiprocessor asks for one wave a SIMD: harmless
             continue
-        attrs: dict[str, AttrValue] = {"threads": file.code[slice(*spans[0])].strip()[:60], "blocks": blocks[:60]}
+        attrs: dict[str, AttrValue] = {
+            "threads": file.code[slice(*spans[0])].strip()[:60],
+            "blocks": blocks[:60],
+        }
         yield _pattern(file, "launch-bounds-blocks", match.start(), spans[1][1] + 1, attrs)
 
 
@@ -76,9 +93,13 @@ def _vector_operators(file: CxxFile) -> Iterator[Evidence]:
     for match in _OPERATOR.finditer(file.code):
         parameters = _VECTOR_PARAM.findall(match.group(2))
         follows = file.code[match.end() : match.end() + 40].lstrip()
-        if parameters and follows[:1] in ("{", ";") or parameters and follows.startswith(("const", "noexcept")):
+        if (parameters and follows[:1] in ("{", ";")) or (
+            parameters and follows.startswith(("const", "noexcept"))
+        ):
             line_start = file.code.rfind("\n", 0, match.start()) + 1
-            indent = len(file.code[line_start : match.start()]) - len(file.code[line_start : match.start()].lstrip())
+            indent = len(file.code[line_start : match.start()]) - len(
+                file.code[line_start : match.start()].lstrip()
+            )
             attrs: dict[str, AttrValue] = {"operator": match.group(1)}
             yield _pattern(file, "vector-operator", line_start + indent, match.end(), attrs)
 
@@ -104,7 +125,9 @@ def _pointee(file: CxxFile, function: Function, name: str) -> str:
     declared = re.search(rf"([^,()]*?)[*&\s]\b{re.escape(name)}\b", parameters)
     text = declared.group(1) if declared else ""
     if not text:
-        local = re.search(rf"\b([\w:]+)[ \t*]+\b{re.escape(name)}\b[ \t]*[\[;=]", file.code[function.body : function.end])
+        local = re.search(
+            rf"\b([\w:]+)[ \t*]+\b{re.escape(name)}\b[ \t]*[\[;=]", file.code[function.body : function.end]
+        )
         text = local.group(1) if local else ""
     found = _HALF.search(text) or _FLOATING.search(text)
     return found.group(1) if found else ""
@@ -131,7 +154,9 @@ def _std_calls(file: CxxFile) -> Iterator[Evidence]:
         return
     for match in _STD_CALL.finditer(file.code):
         if file.on_device(match.start()):
-            yield _pattern(file, "std-call-in-device", match.start(), match.end() - 1, {"name": match.group(1)})
+            yield _pattern(
+                file, "std-call-in-device", match.start(), match.end() - 1, {"name": match.group(1)}
+            )
 
 
 def _fragments(file: CxxFile) -> Iterator[Evidence]:

@@ -65,7 +65,12 @@ def _define(file: CxxFile, directive: Directive) -> Iterator[Evidence]:
 
 def _worth(file: CxxFile, name: str, value: str) -> bool:
     """Whether a macro can matter: it has a known or CUDA-like name, a small number, or pastes names."""
-    if name in file.vocabulary.symbols or name in file.vocabulary.watched or "cu" in name.lower() or "nv" in name.lower():
+    if (
+        name in file.vocabulary.symbols
+        or name in file.vocabulary.watched
+        or "cu" in name.lower()
+        or "nv" in name.lower()
+    ):
         return True
     return "warp" in name.lower() or "wave" in name.lower() or "mask" in name.lower() or "cu" in value.lower()
 

@@ -12,8 +12,11 @@ _SECONDS = 2.0
 _QUALIFIER = re.compile(r"__(global|device|host)__")
 _NAME_BEFORE_ARGS = re.compile(r"([~\w:]+|operator[^\w\s(]{1,3}|operator[ ]*\(\))[ \t\r\n]*$")
 _HEADER_LIMIT = 4_000
-_NOT_A_NAME = ("__launch_bounds__", "__attribute__", "__declspec", "alignas", "__cluster_dims__", "__maxnreg__")
-_NOT_A_NAME += ("decltype", "noexcept", "explicit", "__block_size__", "requires", "__requires__")
+_DEFINITIONS = "(function_definition body: (compound_statement) @body) @function"
+_NOT_A_NAME: tuple[str, ...] = (
+    *("__launch_bounds__", "__attribute__", "__declspec", "alignas", "__cluster_dims__", "__maxnreg__"),
+    *("decltype", "noexcept", "explicit", "__block_size__", "requires", "__requires__"),
+)
 
 
 class Function(NamedTuple):
@@ -75,7 +78,9 @@ def _language(name: str) -> tree_sitter.Language:
 
 @lru_cache(maxsize=2)
 def _query(name: str) -> tree_sitter.Query:
-    return tree_sitter.Query(_language(name), "(function_definition body: (compound_statement) @body) @function")
+    return tree_sitter.Query(
+        _language(name), "(function_definition body: (compound_statement) @body) @function"
+    )
 
 
 def parse(raw: bytes, code: str, cuda: bool) -> Parsed:
@@ -91,7 +96,8 @@ def parse(raw: bytes, code: str, cuda: bool) -> Parsed:
         tree = parser.parse(lambda offset, _point: raw[offset : offset + 65536], progress_callback=late)
     except ValueError:
         return Parsed(Functions([]), False)
-    # No progress callback here: tree-sitter 0.26 crashes with one in matches(). The pattern is flat, so it is linear.
+    # No progress callback here: tree-sitter 0.26 crashes with one in matches(). The pattern is flat, so it
+    # is linear.
     cursor = tree_sitter.QueryCursor(_query(grammar))
     found = []
     for _, captures in cursor.matches(tree.root_node):
@@ -116,7 +122,9 @@ def _function(code: str, start: int, end: int, body: int) -> Function | None:
     else:
         place = "host"
     label = name.group(1) if name else ""
-    return Function(start, end, body, label.rpartition("::")[2] or label, place, (base + open_at + 1, base + close))
+    return Function(
+        start, end, body, label.rpartition("::")[2] or label, place, (base + open_at + 1, base + close)
+    )
 
 
 def _parameter_list(header: str) -> int:

@@ -1,7 +1,8 @@
 """Preprocessor conditions -> which lines a ROCm build reaches.
 
 Each condition is evaluated three times: as a ROCm build sees it, as a CUDA build sees it, and as a ROCm build
-that knows nothing of CUDA's own macros. Where only the first says no, it is a gate: code that vanishes on ROCm
+that knows nothing of CUDA's own macros. Where only the first says no, it is a gate: code that vanishes on
+ROCm
 although nobody wrote a word about ROCm.
 """
 
@@ -94,7 +95,8 @@ class _Frame:
     def _as_rocm_plain(self, name: str) -> Truth:
         if is_rocm_macro(name):
             return True
-        # "#if USE_CUDA ... #elif USE_HIP": the project itself says that the first is the other side of the second.
+        # "#if USE_CUDA ... #elif USE_HIP": the project itself says that the first is the other side of the
+        # second.
         return False if self.paired and _CUDA_SWITCH.search(name) else None
 
     def _as_cuda(self, name: str) -> Truth:

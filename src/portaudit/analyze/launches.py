@@ -34,7 +34,9 @@ def _launch(file: CxxFile, at: int, end: int) -> Evidence:
     attrs: dict[str, AttrValue] = {"config": len(parts)}
     if any(d.word == "define" and d.start <= at < d.end for d in file.directives):
         attrs["in_macro"] = True
-    for index, (label, number) in enumerate((("block", "threads"), ("shared", "shared_bytes"), ("stream", ""))):
+    for index, (label, number) in enumerate(
+        (("block", "threads"), ("shared", "shared_bytes"), ("stream", ""))
+    ):
         if len(parts) <= index + 1:
             break
         text = parts[index + 1]

@@ -123,9 +123,7 @@ def after_template(code: str, at: int, limit: int = 2_000) -> int:
         sign = match.group()
         if sign in "<([{":
             depth += 1
-        elif sign in ")]}":
-            depth -= 1
-        elif sign == ">":
+        elif sign in ")]}" or sign == ">":
             depth -= 1
         elif sign == ">>":
             depth -= 2
@@ -137,7 +135,8 @@ def after_template(code: str, at: int, limit: int = 2_000) -> int:
 
 
 def before_template(code: str, end: int, limit: int = 400) -> int:
-    """Offset where ``name<args>`` before ``end`` has its ``<``, or ``end`` when there are no template arguments."""
+    """Offset where ``name<args>`` before ``end`` has its ``<``, or ``end`` when there are no template
+    arguments."""
     at = end
     while at > 0 and code[at - 1] in " \t\r\n":
         at -= 1

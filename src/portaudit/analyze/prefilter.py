@@ -1,17 +1,64 @@
 """One look over a file: can it matter at all? Most files of a tree end here."""
 
-import re
-
-_CXX = re.compile(
-    r"cuda|CUDA|Cuda|\bcu[A-Z]|\bCU_|__global__|__device__|__shared__|__launch_bounds__|<<<|nccl|NCCL|nvml|nvrtc|nvtx|nvshmem|nvjpeg"
-    r"|\bnpp|cub::|thrust|cutlass|\bcute\b|cublas|cudnn|cufft|curand|cusparse|cusolver|[Oo]ptix|OPTIX|NvInfer|nvinfer|tensorrt|TensorRT"
-    r"|nvEncode|nvcuvid|NvEnc|__shfl|__ballot|warpSize|\bhip[A-Z]|hip/|HIP|ROCM|wmma|nvidia|NVIDIA|\bfloat[234]\b|Kokkos|OpticalFlow|cuco::"
+# Plain substrings: a search for each is several times faster than one pattern with all of them.
+_CXX = (
+    *(
+        "cuda",
+        "CUDA",
+        "__global__",
+        "__device__",
+        "<<<",
+        "cublas",
+        "cudnn",
+        "cufft",
+        "curand",
+        "cusparse",
+        "cusolver",
+    ),
+    *(
+        "nccl",
+        "nvml",
+        "nvrtc",
+        "nvtx",
+        "nvToolsExt",
+        "nvshmem",
+        "nvjpeg",
+        "nppi",
+        "npps",
+        "cutlass",
+        "cute/",
+        "thrust",
+    ),
+    *(
+        "cub::",
+        "<cub/",
+        "ptix",
+        "OPTIX",
+        "NvInfer",
+        "nvinfer",
+        "nvEncode",
+        "nvcuvid",
+        "NvEnc",
+        "wmma",
+        "Kokkos::Cuda",
+    ),
+    *(
+        "KOKKOS_ENABLE_CUDA",
+        "nvidia",
+        "float4",
+        "float3",
+        "float2",
+        "OpticalFlow",
+        "cuco",
+        "CUdevice",
+        "CUstream",
+    ),
 )
 
 
 def cxx_matters(text: str) -> bool:
     """Whether a C or C++ file can hold anything to say."""
-    return _CXX.search(text) is not None
+    return any(word in text for word in _CXX)
 
 
 def device_code(code: str) -> bool:

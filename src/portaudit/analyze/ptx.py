@@ -11,19 +11,28 @@ from portaudit.model.evidence import AttrValue, Evidence, EvidenceKind, Vocabula
 from portaudit.model.places import Skip
 
 _STATEMENT = re.compile(
-    r"(?:^|[;{}\n]|\\n|\\t)[ \t]*(?:[\w$%]+:[ \t]*)?(?:@!?%?\w+[ \t]+)?([a-z][a-z0-9_]*(?:(?:\.|::)[a-zA-Z0-9_]+)*)(?=[ \t;]|\\[nt]|$)"
+    r"(?:^|[;{}\n]|\\n|\\t)[ \t]*(?:[\w$%]+:[ \t]*)?(?:@!?%?\w+[ \t]+)?"
+    r"([a-z][a-z0-9_]*(?:(?:\.|::)[a-zA-Z0-9_]+)*)(?=[ \t;]|\\[nt]|$)"
 )
-_ASM = re.compile(r"\b(?:asm|__asm__|__asm)\b[ \t\r\n]*(?:(?:volatile|__volatile__|goto|inline)\b[ \t\r\n]*)*\(")
+_ASM = re.compile(
+    r"\b(?:asm|__asm__|__asm)\b[ \t\r\n]*(?:(?:volatile|__volatile__|goto|inline)\b[ \t\r\n]*)*\("
+)
 # Opcodes of the PTX ISA up to 9.0, without modifiers: what tells PTX from host or AMDGCN assembly.
 _OPCODES = frozenset(
-    """abs activemask add addc alloca and applypriority atom bar barrier bfe bfi bfind bmsk bra brev brkpt brx call
-    clmad clusterlaunchcontrol clz cnot copysign cos cp createpolicy cvt cvta discard div dp2a dp4a elect ex2 exit
-    fence fma fns getctarank griddepcontrol isspacep istypep ld ldmatrix ldu lg2 lop3 mad mad24 madc mapa match
-    mbarrier membar max min mma mov movmatrix mul mul24 multimem nanosleep neg not or pmevent popc prefetch prefetchu
-    prmt rcp red redux rem ret rsqrt sad selp set setmaxnreg setp shf shfl shl shr sin slct sqrt st stackrestore
-    stacksave stmatrix sub subc suld suq sured sust szext tanh tcgen05 tensormap testp tex tld4 trap txq vabsdiff
-    vabsdiff2 vabsdiff4 vadd vadd2 vadd4 vavrg2 vavrg4 vmad vmax vmax2 vmax4 vmin vmin2 vmin4 vote vset vset2 vset4
-    vshl vshr vsub vsub2 vsub4 wgmma wmma xor""".split()
+    " ".join(
+        (
+            "abs activemask add addc alloca and applypriority atom bar barrier bfe bfi bfind bmsk bra brev",
+            "brkpt brx call clmad clusterlaunchcontrol clz cnot copysign cos cp createpolicy cvt "
+            "cvta discard",
+            "div dp2a dp4a elect ex2 exit fence fma fns getctarank griddepcontrol isspacep istypep ld",
+            "ldmatrix ldu lg2 lop3 mad mad24 madc mapa match mbarrier membar max min mma mov movmatrix mul",
+            "mul24 multimem nanosleep neg not or pmevent popc prefetch prefetchu prmt rcp red redux rem ret",
+            "rsqrt sad selp set setmaxnreg setp shf shfl shl shr sin slct sqrt st stackrestore stacksave",
+            "stmatrix sub subc suld suq sured sust szext tanh tcgen05 tensormap testp tex tld4 trap txq",
+            "vabsdiff vabsdiff2 vabsdiff4 vadd vadd2 vadd4 vavrg2 vavrg4 vmad vmax vmax2 vmax4 vmin vmin2",
+            "vmin4 vote vset vset2 vset4 vshl vshr vsub vsub2 vsub4 wgmma wmma xor",
+        )
+    ).split()
 )
 _BARE = frozenset({"trap", "brkpt", "exit", "ret", "bra", "call", "pmevent"})
 _SPECIAL = re.compile(
@@ -94,7 +103,8 @@ def _strings_between(strings: list[StringToken], start: int, end: int) -> Iterat
 
 
 def instruction_attrs(instruction: Instruction, form: str) -> dict[str, AttrValue]:
-    """What rules ask of an instruction: its base, the special register, and where it stood (asm, triton, file)."""
+    """What rules ask of an instruction: its base, the special register, and where it stood (asm, triton,
+    file)."""
     attrs: dict[str, AttrValue] = {"base": instruction.opcode.partition(".")[0], "form": form}
     if instruction.register:
         attrs["register"] = instruction.register
@@ -104,7 +114,9 @@ def instruction_attrs(instruction: Instruction, form: str) -> dict[str, AttrValu
 def analyze(text: Text, vocabulary: Vocabulary) -> Iterator[Evidence | Skip]:
     """Evidence of a PTX file: one for each distinct opcode, at its first place."""
     seen: set[str] = set()
-    body = re.sub(r"//[^\n]*|/\*.*?\*/", lambda m: re.sub(r"[^\n]", " ", m.group()), text.text, flags=re.DOTALL)
+    body = re.sub(
+        r"//[^\n]*|/\*.*?\*/", lambda m: re.sub(r"[^\n]", " ", m.group()), text.text, flags=re.DOTALL
+    )
     yield text.evidence(EvidenceKind.PATTERN, "ptx-file", 0, min(len(text.text), 1))
     for instruction in instructions(body, 0, len(body)):
         if instruction.opcode not in seen:

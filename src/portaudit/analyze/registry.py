@@ -1,7 +1,8 @@
-"""Which analyzer reads which kind of file, and what it can and can't see. Modules are imported on first use."""
+"""Which analyzer reads which kind of file, and what it can and can't see. Modules are imported on first
+use."""
 
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import cache
 from importlib import import_module
 
 import msgspec
@@ -44,11 +45,19 @@ ANALYZERS: tuple[AnalyzerSpec, ...] = (
         "packages, versions, extras, indexes",
         "what an index serves today",
     ),
-    AnalyzerSpec("dockerfile", (Kind.DOCKERFILE,), "base images, variables, commands", "contents of base images"),
-    AnalyzerSpec("cmake", (Kind.CMAKE,), "languages, packages, targets, flags", "values set on the command line"),
+    AnalyzerSpec(
+        "dockerfile", (Kind.DOCKERFILE,), "base images, variables, commands", "contents of base images"
+    ),
+    AnalyzerSpec(
+        "cmake", (Kind.CMAKE,), "languages, packages, targets, flags", "values set on the command line"
+    ),
     AnalyzerSpec("make", (Kind.MAKE,), "compilers, flags, libraries", "recursive includes"),
-    AnalyzerSpec("shell", (Kind.SHELL,), "commands, variables, installs", "text that is evaluated at run time"),
-    AnalyzerSpec("deployment", (Kind.YAML,), "compose, Kubernetes and CI files", "templates that need rendering"),
+    AnalyzerSpec(
+        "shell", (Kind.SHELL,), "commands, variables, installs", "text that is evaluated at run time"
+    ),
+    AnalyzerSpec(
+        "deployment", (Kind.YAML,), "compose, Kubernetes and CI files", "templates that need rendering"
+    ),
     AnalyzerSpec("ptx", (Kind.PTX,), "instructions of PTX files", "binaries"),
 )
 
@@ -60,7 +69,7 @@ def spec_of(kind: Kind) -> AnalyzerSpec | None:
     return _BY_KIND.get(kind)
 
 
-@lru_cache(maxsize=None)
+@cache
 def analyzer(module: str) -> Analyze:
     """The ``analyze`` function of a module below ``portaudit.analyze``."""
     function: Analyze = import_module(f"portaudit.analyze.{module}").analyze

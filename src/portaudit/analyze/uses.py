@@ -1,4 +1,5 @@
-"""Uses of names in C++ code as evidence: known ones, suspicious ones, and those that a macro pastes together."""
+"""Uses of names in C++ code as evidence: known ones, suspicious ones, and those that a macro pastes
+together."""
 
 import re
 from collections.abc import Iterator
@@ -10,10 +11,15 @@ from portaudit.model.evidence import AttrValue, Confidence, Evidence, EvidenceKi
 
 _MACRO_NAME = re.compile(r"[ \t]*(\w+)")
 _TYPE_BEFORE = re.compile(r"[\w>*&\]][ \t]*[*&]*[ \t]+[*&]*$|[*&]$")
-_NOT_TYPES = re.compile(r"\b(?:return|else|case|goto|throw|new|delete|co_return|co_await|and|or|not|sizeof|typename)[ \t]+$")
+_NOT_TYPES = re.compile(
+    r"\b(?:return|else|case|goto|throw|new|delete|co_return|co_await|and|or|not|sizeof|typename)[ \t]+$"
+)
 _TYPE_HEAD = re.compile(r"\b(?:struct|class|enum|union|namespace|using|typedef)\b[^;{}()]*$")
-_PASTED_USE = re.compile(r"\b([A-Za-z_]\w*)\([ \t]*([A-Z]\w+)[ \t]*\)")
-_OWN_NAMESPACE = re.compile(r"\bnamespace[ \t]+(?:\w+[ \t]*::[ \t]*)*(cub|thrust|cuda|cutlass|cute)\b[^;={]{0,80}\{")
+_MACRO_CALL = re.compile(r"\b([A-Za-z_]\w*)\([ \t]*\Z")
+_PASTED_PREFIXES = ("cuda", "cu", "cublas", "cufft", "cudnn", "nccl")
+_OWN_NAMESPACE = re.compile(
+    r"\bnamespace[ \t]+(?:\w+[ \t]*::[ \t]*)*(cub|thrust|cuda|cutlass|cute)\b[^;={]{0,80}\{"
+)
 _BIG_SPACES = ("cutlass", "cute")
 
 
@@ -24,8 +30,9 @@ def use_evidence(file: CxxFile) -> Iterator[Evidence]:
     yield from _qualified(file)
     yield from _unknown(file, macro_names)
     yield from _pasted(file)
-    for match in _OWN_NAMESPACE.finditer(file.code):
-        yield file.evidence(EvidenceKind.DEFINE, match.group(1), *match.span(1), {"form": "namespace"})
+    if "namespace" in file.words:
+        for match in _OWN_NAMESPACE.finditer(file.code):
+            yield file.evidence(EvidenceKind.DEFINE, match.group(1), *match.span(1), {"form": "namespace"})
 
 
 def _macro_names(file: CxxFile) -> frozenset[int]:
@@ -57,6 +64,8 @@ def _plain(file: CxxFile, macro_names: frozenset[int]) -> Iterator[Evidence]:
 
 
 def _qualified(file: CxxFile) -> Iterator[Evidence]:
+    if not cxxnames.opens_namespaces(file.words, file.vocabulary):
+        return
     code = file.code
     scope = cxxnames.qualifiers(code)
     seen: set[str] = set()
@@ -124,7 +133,11 @@ def _definition_form(code: str, hit: cxxnames.NameHit) -> str:
         return "type"
     if _TYPE_BEFORE.search(line) and not _NOT_TYPES.search(line):
         return "function" if code[hit.end : hit.end + 80].lstrip().startswith("(") else "variable"
-    if not line.strip() and code[hit.end : hit.end + 80].lstrip().startswith(("(", "=")) and _typed_line_above(before):
+    if (
+        not line.strip()
+        and code[hit.end : hit.end + 80].lstrip().startswith(("(", "="))
+        and _typed_line_above(before)
+    ):
         return "function"
     return ""
 
@@ -137,9 +150,11 @@ def _typed_line_above(before: str) -> bool:
 
 def _pasted(file: CxxFile) -> Iterator[Evidence]:
     """``RT(MallocAsync)``: whether RT pastes ``cuda`` in front is known once the whole tree has been read."""
-    for match in _PASTED_USE.finditer(file.code):
-        for prefix in ("cuda", "cu", "cublas", "cufft", "cudnn", "nccl"):
-            name = prefix + match.group(2)
-            if name in file.vocabulary.symbols or name in file.vocabulary.quiet:
-                attrs: dict[str, AttrValue] = {"pasted_by": match.group(1), "prefix": prefix}
-                yield file.evidence(EvidenceKind.NAME, name, match.start(), match.end(), attrs)
+    known = file.vocabulary.symbols
+    tails = [(p, w) for w in file.words if w[:1].isupper() for p in _PASTED_PREFIXES if p + w in known]
+    for prefix, word in tails:
+        for start, end in cxxnames.occurrences(file.code, word):
+            before = _MACRO_CALL.search(file.code, max(0, start - 60), start)
+            if before and file.code[end : end + 20].lstrip().startswith(")"):
+                attrs: dict[str, AttrValue] = {"pasted_by": before.group(1), "prefix": prefix}
+                yield file.evidence(EvidenceKind.NAME, prefix + word, before.start(), end + 1, attrs)

@@ -1,37 +1,58 @@
-"""What depends on the number of lanes: masks, ballots, lane arithmetic, code without barriers, locks of single lanes."""
+"""What depends on the number of lanes: masks, ballots, lane arithmetic, code without barriers, locks of
+single lanes."""
 
 import re
 from collections.abc import Iterator
 
 from portaudit.analyze.cxxfile import CxxFile
+from portaudit.analyze.cxxnames import occurrences
 from portaudit.analyze.functions import Function
 from portaudit.analyze.lexical import statement_start
 from portaudit.model.evidence import AttrValue, Evidence, EvidenceKind
 
-_MASK_FIRST = re.compile(r"^__(?:shfl(?:_up|_down|_xor)?|ballot|any|all|match_any|match_all|reduce_\w+)_sync$")
+_MASK_FIRST = re.compile(
+    r"^__(?:shfl(?:_up|_down|_xor)?|ballot|any|all|match_any|match_all|reduce_\w+)_sync$"
+)
 _BALLOTS = re.compile(r"\b__(?:ballot(?:_sync)?|activemask|match_any_sync|match_all_sync)\b")
-_ASSIGNED = re.compile(r"(?:\b((?:const[ \t]+)?(?:unsigned[ \t]+)?[A-Za-z_][\w:]*(?:[ \t]+(?:int|long|long[ \t]+long))?)[ \t]+)?\b(\w+)[ \t]*[&|^]?=[ \t]*(?:\([^()]{1,30}\)[ \t]*)?$")
-_NARROW = re.compile(r"^(?:const[ \t]+)?(?:unsigned(?:[ \t]+int)?|int|uint|uint32_t|int32_t|u32|std::u?int32_t|signed|UINT|uint32)$")
+_ASSIGNED = re.compile(
+    r"(?:\b((?:const[ \t]+)?(?:unsigned[ \t]+)?[A-Za-z_][\w:]*(?:[ \t]+(?:int|long|long[ \t]+long))?)[ \t]+)?"
+    r"\b(\w+)[ \t]*[&|^]?=[ \t]*(?:\([^()]{1,30}\)[ \t]*)?$"
+)
+_NARROW = re.compile(
+    r"^(?:const[ \t]+)?(?:unsigned(?:[ \t]+int)?|int|uint|uint32_t|int32_t|u32"
+    r"|std::u?int32_t|signed|UINT|uint32)$"
+)
 _WIDE = re.compile(r"long|64|size_t|auto|lane_mask|bool")
-_LITERAL = re.compile(r"^\(?[ \t]*(?:0[xX][fF]{8}|4294967295|~[ \t]*0|-[ \t]*1|0[xX]?[0-9a-fA-F]{1,8})([uUlL]*)[ \t]*\)?$")
+_LITERAL = re.compile(
+    r"^\(?[ \t]*(?:0[xX][fF]{8}|4294967295|~[ \t]*0|-[ \t]*1|0[xX]?[0-9a-fA-F]{1,8})([uUlL]*)[ \t]*\)?$"
+)
 _INDEX = re.compile(r"\bthreadIdx\.[xyz]\b")
 _LANE_STEP = re.compile(
-    r"(\bthreadIdx\.[xyz]\b|\b\w+\b|\))[ \t]*(?:(&)[ \t]*(31|0x1[fF])[uU]?\b|(%)[ \t]*(32)[uU]?\b|(/)[ \t]*(32)[uU]?\b|(>>)[ \t]*(5)[uU]?\b)"
+    r"(\bthreadIdx\.[xyz]\b|\b\w+\b|\))[ \t]*(?:(&)[ \t]*(31|0x1[fF])[uU]?\b"
+    r"|(%)[ \t]*(32)[uU]?\b|(/)[ \t]*(32)[uU]?\b|(>>)[ \t]*(5)[uU]?\b)"
 )
 _LANE_WORD = re.compile(r"lane|warp|wid\b", re.IGNORECASE)
-_WARP_TOOLS = re.compile(r"__shfl|__ballot|__syncwarp|__any_sync|__all_sync|__activemask|volatile|WarpReduce|WarpScan|__match_|tiled_partition|wmma")
-_DECLARED = r"\b((?:const[ \t]+)?(?:unsigned[ \t]+)?(?:long[ \t]+long|long|int|[A-Za-z_][\w:]*))[ \t]+(?:\w+[ \t]*(?:=[^,;]*)?,[ \t]*)*{}\b[ \t]*(?:[;=,)]|\{{)"
+_WARP_TOOLS = re.compile(
+    r"__shfl|__ballot|__syncwarp|__any_sync|__all_sync|__activemask|volatile|WarpReduce|WarpScan|__match_|tiled_partition|wmma"
+)
+_DECLARED = (
+    r"\b((?:const[ \t]+)?(?:unsigned[ \t]+)?(?:long[ \t]+long|long|int|[A-Za-z_][\w:]*))[ \t]+"
+    r"(?:\w+[ \t]*(?:=[^,;]*)?,[ \t]*)*{}\b[ \t]*(?:[;=,)]|\{{)"
+)
 _BIT_COUNT = re.compile(r"\b(__popc|__ffs|__clz|__brev)[ \t]*\(")
-_VOLATILE_STEP = re.compile(r"\b(\w+)[ \t]*\[[ \t]*(\w+)[ \t]*\][ \t]*(?:[+*|&^]?=)[^;{}]*\b\1[ \t]*\[[ \t]*\2[ \t]*\+[ \t]*(32|16|8|4|2|1)[ \t]*\]")
+_VOLATILE_STEP = re.compile(
+    r"\b(\w+)[ \t]*\[[ \t]*(\w+)[ \t]*\][ \t]*(?:[+*|&^]?=)[^;{}]*"
+    r"\b\1[ \t]*\[[ \t]*\2[ \t]*\+[ \t]*(32|16|8|4|2|1)[ \t]*\]"
+)
 _SPIN = re.compile(r"\bwhile[ \t]*\([^;{}]{0,80}?\batomic(?:CAS|Exch)[ \t]*\(")
 _FIRST_WARP = re.compile(r"\bif[ \t]*\([ \t]*(threadIdx\.x|\w+)[ \t]*<[ \t]*32[uU]?[ \t]*\)")
-_WARP_CONSTANT = re.compile(
-    r"\b(?:constexpr|const|static|enum)\b[^;{}()=]{0,80}\{?[^;{}()=]{0,40}?\b(\w*(?:[wW]arp|WARP)_?(?:[sS]ize|SIZE|[wW]idth|WIDTH|[lL]anes|LANES|[tT]hreads|THREADS)?\w*)[ \t]*(?:=|\{)[ \t]*32[uU]?\b"
-)
+_IS_32 = re.compile(r"[ \t]*(?:=|\{)[ \t]*32[uU]?\b")
+_DECLARES = re.compile(r"\b(?:constexpr|const|static|enum)\b[^;]{0,120}$")
 
 
 def call_attrs(file: CxxFile, name: str, start: int, spans: list[tuple[int, int]]) -> dict[str, AttrValue]:
-    """What rules ask of a call: mask and width of warp intrinsics, where a ballot goes, constant arguments."""
+    """What rules ask of a call: mask and width of warp intrinsics, where a ballot goes, constant
+    arguments."""
     attrs: dict[str, AttrValue] = {}
     texts = [file.code[a:b].strip() for a, b in spans]
     if _MASK_FIRST.match(name) or (name == "__syncwarp" and texts):
@@ -74,12 +95,10 @@ def _declared_width(file: CxxFile, name: str, at: int) -> int:
     """32 or 64 by the declaration of a local variable or parameter, 0 when it isn't seen."""
     function = file.functions.at(at)
     begin = function.start if function else max(0, at - 4_000)
-    found = None
-    for found in re.finditer(_DECLARED.format(re.escape(name)), file.code[begin:at]):
-        pass
-    if found is None:
+    found = re.findall(_DECLARED.format(re.escape(name)), file.code[begin:at])
+    if not found:
         return 0
-    kind = found.group(1).strip()
+    kind = found[-1].strip()
     return 32 if _NARROW.match(kind) else 64 if _WIDE.search(kind) else 0
 
 
@@ -94,14 +113,19 @@ def _destination(file: CxxFile, start: int) -> dict[str, AttrValue]:
         kind = ""
     if not kind:
         width = _declared_width(file, variable, start)
-        return {"assigned": variable, "assigned_type": "a 32-bit integer", "assigned_width": 32} if width == 32 else {}
+        return (
+            {"assigned": variable, "assigned_type": "a 32-bit integer", "assigned_width": 32}
+            if width == 32
+            else {}
+        )
     if _NARROW.match(kind):
         return {"assigned": variable, "assigned_type": kind, "assigned_width": 32}
     return {"assigned": variable, "assigned_type": kind}
 
 
 _CONSTANT_WARPSIZE = re.compile(
-    r"\b__shared__[^;{}=]*\[[^\];{}]*\bwarpSize\b|\bconstexpr\b[^;{}=]*=[^;{}]*\bwarpSize\b|<[ \t]*warpSize[ \t]*[,>]"
+    r"\b__shared__[^;{}=]*\[[^\];{}]*\bwarpSize\b"
+    r"|\bconstexpr\b[^;{}=]*=[^;{}]*\bwarpSize\b|<[ \t]*warpSize[ \t]*[,>]"
     r"|\bcase[ \t]+warpSize\b|\bstatic_assert[ \t]*\([^;]*\bwarpSize\b"
 )
 
@@ -127,15 +151,22 @@ def warp_patterns(file: CxxFile) -> Iterator[Evidence]:
         yield from _bit_counts(file, whole, file.code)
 
 
-def _pattern(file: CxxFile, name: str, start: int, end: int, attrs: dict[str, AttrValue] | None = None) -> Evidence:
+def _pattern(
+    file: CxxFile, name: str, start: int, end: int, attrs: dict[str, AttrValue] | None = None
+) -> Evidence:
     return file.evidence(EvidenceKind.PATTERN, name, start, end, attrs)
 
 
 def _warp_constants(file: CxxFile) -> Iterator[Evidence]:
+    """``constexpr int kWarpSize = 32``, also as an enumerator."""
     if "arp" not in file.code and "ARP" not in file.code:
         return
-    for match in _WARP_CONSTANT.finditer(file.code):
-        yield _pattern(file, "warp-constant", *match.span(1), {"constant": match.group(1)})
+    for word in file.words:
+        if "warp" not in word.lower():
+            continue
+        for start, end in occurrences(file.code, word):
+            if _IS_32.match(file.code, end) and _DECLARES.search(file.code[max(0, start - 160) : start]):
+                yield _pattern(file, "warp-constant", start, end, {"constant": word})
 
 
 def _lanes(file: CxxFile, function: Function, body: str, tools: bool) -> Iterator[Evidence]:
@@ -150,13 +181,16 @@ def _lanes(file: CxxFile, function: Function, body: str, tools: bool) -> Iterato
         named = _LANE_WORD.search(before) is not None
         if operand == ")":
             inside = body[max(0, match.start() - 120) : match.start()]
-            operand_is_index = bool(_INDEX.search(inside[inside.rfind("(") :])) and "blockIdx" not in inside[inside.rfind("(") :]
+            operand_is_index = (
+                bool(_INDEX.search(inside[inside.rfind("(") :]))
+                and "blockIdx" not in inside[inside.rfind("(") :]
+            )
         else:
             operand_is_index = operand.startswith("threadIdx") or operand in local
         if not (operand_is_index or (named and operand in every)):
             continue
         # bits[i >> 5] |= 1u << (i & 31) packs words of 32 bits: right on every device
-        if re.search(r"<<[ \t]*\(?[ \t]*$", before) or re.search(r"\[[ \t]*$", before) and not named:
+        if re.search(r"<<[ \t]*\(?[ \t]*$", before) or (re.search(r"\[[ \t]*$", before) and not named):
             continue
         if line_start in seen_lines:
             continue
@@ -190,7 +224,13 @@ def _bit_counts(file: CxxFile, function: Function, body: str) -> Iterator[Eviden
     """``__popc`` and its kin on a ballot, directly or through a variable of 32 bits."""
     if "__popc" not in body and "__ffs" not in body and "__clz" not in body and "__brev" not in body:
         return
-    ballots = set(re.findall(r"\b(\w+)[ \t]*[&|]?=[ \t]*(?:\([^()]{1,30}\)[ \t]*)?__(?:ballot(?:_sync)?|activemask|match_any_sync)\b", body))
+    ballots = set(
+        re.findall(
+            r"\b(\w+)[ \t]*[&|]?=[ \t]*(?:\([^()]{1,30}\)[ \t]*)?"
+            r"__(?:ballot(?:_sync)?|activemask|match_any_sync)\b",
+            body,
+        )
+    )
     for match in _BIT_COUNT.finditer(body):
         argument = body[match.end() : match.end() + 160].partition(";")[0]
         close, depth = len(argument), 1
@@ -210,7 +250,9 @@ def _volatile_helpers(file: CxxFile) -> list[str]:
     return [
         f.name
         for f in file.functions.all
-        if f.place != "host" and "volatile" in file.code[f.params[0] : f.params[1]] and _VOLATILE_STEP.search(file.code[f.body : f.end])
+        if f.place != "host"
+        and "volatile" in file.code[f.params[0] : f.params[1]]
+        and _VOLATILE_STEP.search(file.code[f.body : f.end])
     ]
 
 
@@ -241,10 +283,15 @@ def _spin(file: CxxFile, function: Function, body: str) -> Iterator[Evidence]:
                 at = inner.end()
                 break
         rest = tail[at:].lstrip()
-        if at and re.match(r";|\{[ \t\r\n]*;?[ \t\r\n]*\}|\{[ \t\r\n]*__nanosleep\([^)]*\);[ \t\r\n]*\}", rest):
+        if at and re.match(
+            r";|\{[ \t\r\n]*;?[ \t\r\n]*\}|\{[ \t\r\n]*__nanosleep\([^)]*\);[ \t\r\n]*\}", rest
+        ):
             before = body[max(0, match.start() - 160) : match.start()]
             # one lane of the block takes the lock: nobody of the same wavefront waits
-            if re.search(r"threadIdx\.x[^;]{0,60}==[ \t]*0|==[ \t]*0[ \t]*\)[ \t]*\{?[ \t\r\n]*$|\bleader|elect", before):
+            if re.search(
+                r"threadIdx\.x[^;]{0,60}==[ \t]*0|==[ \t]*0[ \t]*\)[ \t]*\{?[ \t\r\n]*$|\bleader|elect",
+                before,
+            ):
                 continue
             start = function.body + match.start()
             yield _pattern(file, "lane-spin-lock", start, function.body + match.end())

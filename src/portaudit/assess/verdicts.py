@@ -1,4 +1,5 @@
-"""How findings add up. The worst one decides, never an average; two things keep a blocker from blocking a whole:
+"""How findings add up. The worst one decides, never an average; two things keep a blocker from blocking a
+whole:
 
 - a finding of low confidence is a question, not an answer: it counts as adaptation at the most;
 - a place that is reached only when an optional import succeeds blocks that feature, not the component.

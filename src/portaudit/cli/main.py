@@ -47,12 +47,16 @@ class LazyGroup(click.Group):
             import difflib
 
             near = difflib.get_close_matches(name, self.list_commands(ctx), 1)
-            hint = f" Did you mean {near[0]!r}?" if near else f" Commands: {', '.join(self.list_commands(ctx))}."
+            hint = (
+                f" Did you mean {near[0]!r}?" if near else f" Commands: {', '.join(self.list_commands(ctx))}."
+            )
             ctx.fail(f"No such command {name!r}.{hint}")
         return super().resolve_command(ctx, args)
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "PORTAUDIT"})
+@click.group(
+    cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "PORTAUDIT"}
+)
 @click.version_option(__version__, prog_name="portaudit")
 def cli() -> None:
     """Find every CUDA dependency in a repository and what it becomes on ROCm.
@@ -98,4 +102,6 @@ def _say(error: PortauditError, code: int) -> int:
 
 def _printable(text: str) -> str:
     """One line, control and invisible characters shown: names in errors come from the scanned tree."""
-    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" if ord(c) < 256 else f"\\u{{{ord(c):x}}}" for c in text)
+    return "".join(
+        c if c.isprintable() else f"\\x{ord(c):02x}" if ord(c) < 256 else f"\\u{{{ord(c):x}}}" for c in text
+    )

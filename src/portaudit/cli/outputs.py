@@ -1,4 +1,5 @@
-"""Where reports go: stdout, or files that are written beside and renamed, so that there is never half a report."""
+"""Where reports go: stdout, or files that are written beside and renamed, so that there is never half a
+report."""
 
 import datetime
 import os
@@ -22,8 +23,12 @@ Wanted = list[tuple[str, Path | None]]
 def pair(formats: tuple[str, ...], paths: tuple[Path, ...]) -> Wanted:
     """Formats with their files, by position. Raises ``UsageError`` when they don't fit together."""
     if len(paths) > len(formats):
-        raise UsageError(f"{len(paths)} output files for {len(formats)} format(s): give one --format for each --output")
-    wanted: Wanted = [(f, paths[i] if i < len(paths) and str(paths[i]) != "-" else None) for i, f in enumerate(formats)]
+        raise UsageError(
+            f"{len(paths)} output files for {len(formats)} format(s): give one --format for each --output"
+        )
+    wanted: Wanted = [
+        (f, paths[i] if i < len(paths) and str(paths[i]) != "-" else None) for i, f in enumerate(formats)
+    ]
     if sum(path is None for _, path in wanted) > 1:
         raise UsageError("two reports can't share stdout: give each further --format an --output")
     files = [path for _, path in wanted if path is not None]

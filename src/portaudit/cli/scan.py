@@ -17,11 +17,36 @@ from portaudit.render import registry
 
 @click.command("scan")
 @click.argument("path", type=click.Path(path_type=Path))
-@click.option("-f", "--format", "formats", multiple=True, type=click.Choice(registry.formats()), help="Report format; may repeat. [default: text]")
-@click.option("-o", "--output", "paths", multiple=True, type=click.Path(path_type=Path), help="File for the format at the same position; the others go to stdout.")
-@click.option("-t", "--target", metavar="TARGET", help="rocm=7.2,gfx942 or a product such as mi300x. [default: newest ROCm, gfx942]")
-@click.option("--fail-on", type=click.Choice(["blocker", "adaptation", "direct"]), help="Exit 1 when a finding of this verdict or worse is shown.")
-@click.option("--exclude", multiple=True, metavar="GLOB", help="Path below PATH that is not read; may repeat.")
+@click.option(
+    "-f",
+    "--format",
+    "formats",
+    multiple=True,
+    type=click.Choice(registry.formats()),
+    help="Report format; may repeat. [default: text]",
+)
+@click.option(
+    "-o",
+    "--output",
+    "paths",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="File for the format at the same position; the others go to stdout.",
+)
+@click.option(
+    "-t",
+    "--target",
+    metavar="TARGET",
+    help="rocm=7.2,gfx942 or a product such as mi300x. [default: newest ROCm, gfx942]",
+)
+@click.option(
+    "--fail-on",
+    type=click.Choice(["blocker", "adaptation", "direct"]),
+    help="Exit 1 when a finding of this verdict or worse is shown.",
+)
+@click.option(
+    "--exclude", multiple=True, metavar="GLOB", help="Path below PATH that is not read; may repeat."
+)
 @click.option("-j", "--jobs", type=click.IntRange(min=0), help="Processes. [default: as many as pay]")
 @click.option("--concise", is_flag=True, help="With text: one line a finding, path:line:column.")
 @click.option("--isolated", is_flag=True, help="Ignore the config of the scanned tree.")

@@ -9,8 +9,25 @@ from portaudit.model.places import Kind
 _SUFFIXES: dict[str, Kind] = {
     **dict.fromkeys((".cu", ".cuh"), Kind.CUDA),
     **dict.fromkeys(
-        (".c", ".cc", ".cpp", ".cxx", ".c++", ".h", ".hh", ".hpp", ".hxx", ".h++", ".inl", ".inc", ".ipp", ".tpp")
-        + (".txx", ".tcc", ".impl", ".ixx", ".cppm", ".m", ".mm"),
+        (
+            *(
+                ".c",
+                ".cc",
+                ".cpp",
+                ".cxx",
+                ".c++",
+                ".h",
+                ".hh",
+                ".hpp",
+                ".hxx",
+                ".h++",
+                ".inl",
+                ".inc",
+                ".ipp",
+                ".tpp",
+            ),
+            *(".txx", ".tcc", ".impl", ".ixx", ".cppm", ".m", ".mm"),
+        ),
         Kind.CXX,
     ),
     **dict.fromkeys((".hip", ".hip.h"), Kind.HIP),
@@ -26,7 +43,9 @@ _SUFFIXES: dict[str, Kind] = {
 }
 
 # No name pattern below ends like these, so most files of a GPU tree are settled by one look-up.
-_SETTLED = frozenset(suffix for suffix, kind in _SUFFIXES.items() if kind not in (Kind.YAML, Kind.CMAKE, Kind.MAKE))
+_SETTLED = frozenset(
+    suffix for suffix, kind in _SUFFIXES.items() if kind not in (Kind.YAML, Kind.CMAKE, Kind.MAKE)
+)
 
 # Read from top to bottom; the first that fits the file name decides, before any suffix.
 _NAMES: tuple[tuple[str, Kind], ...] = (

@@ -1,4 +1,5 @@
-"""The one function that opens files of a scanned tree: regular files only, no link followed, bounded, never hung."""
+"""The one function that opens files of a scanned tree: regular files only, no link followed, bounded,
+never hung."""
 
 import os
 import stat
@@ -6,7 +7,9 @@ from pathlib import Path
 
 from portaudit.model.places import Skip
 
-_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+_FLAGS = (
+    os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+)
 _FLAGS |= getattr(os, "O_BINARY", 0)
 
 

@@ -1,4 +1,5 @@
-"""A bounded walk of the tree with nested ignore files. Never runs git, never leaves the root, never follows a loop."""
+"""A bounded walk of the tree with nested ignore files. Never runs git, never leaves the root, never
+follows a loop."""
 
 import os
 import stat
@@ -11,7 +12,18 @@ from portaudit.discover.classify import classify, needs_head
 from portaudit.model.places import Kind, Skip, Source
 
 _NEVER = frozenset(
-    {".git", ".hg", ".svn", ".jj", "__pycache__", "node_modules", ".tox", ".nox", ".mypy_cache", ".pytest_cache"}
+    {
+        ".git",
+        ".hg",
+        ".svn",
+        ".jj",
+        "__pycache__",
+        "node_modules",
+        ".tox",
+        ".nox",
+        ".mypy_cache",
+        ".pytest_cache",
+    }
     | {".ruff_cache", ".portaudit_cache", ".eggs", ".ipynb_checkpoints"}
 )
 _IGNORE_FILE_LIMIT = 1 << 20

@@ -24,11 +24,13 @@ class Config(msgspec.Struct, frozen=True, rename="kebab"):
     """The settings of a scan."""
 
     target: str = ""
-    """ROCm release and architectures, ``rocm=7.2,gfx942``, or a product; empty: the newest release and gfx942."""
+    """ROCm release and architectures, ``rocm=7.2,gfx942``, or a product; empty: the newest release and
+    gfx942."""
     exclude: tuple[str, ...] = ()
     """Globs on POSIX paths below the root that are not read; ``third_party/**`` takes a folder."""
     fail_on: str = ""
-    """``blocker``, ``adaptation`` or ``direct``: exit code 1 when a finding of that verdict or worse is shown."""
+    """``blocker``, ``adaptation`` or ``direct``: exit code 1 when a finding of that verdict or worse is
+    shown."""
     max_file_size: int = 32 << 20
     """Bytes; a larger file is listed as not read."""
     jobs: int = 0

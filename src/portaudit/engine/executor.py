@@ -63,11 +63,13 @@ def _pooled(batches: list[Batch], jobs: int, advance: Advance) -> Iterator[Readi
                     batch = running.pop(future)
                     yield from _outcome(future, batch, waiting, advance)
         except BaseException:
-            pool.stop()
+            pool.stop()  # type: ignore[no-untyped-call]
             raise
 
 
-def _outcome(future: "Future[bytes]", batch: Batch, waiting: list[Batch], advance: Advance) -> Iterator[Reading]:
+def _outcome(
+    future: "Future[bytes]", batch: Batch, waiting: list[Batch], advance: Advance
+) -> Iterator[Reading]:
     """The readings of a finished batch; one that broke its process is split until the file is found."""
     try:
         readings = decode(future.result())
@@ -83,7 +85,11 @@ def _outcome(future: "Future[bytes]", batch: Batch, waiting: list[Batch], advanc
             return
         path = batch.sources[0].path
         late = isinstance(error, LateError)
-        detail = f"over {_SECONDS_A_FILE:.0f} s" if late else f"the process that read it ended: {type(error).__name__}"
+        detail = (
+            f"over {_SECONDS_A_FILE:.0f} s"
+            if late
+            else f"the process that read it ended: {type(error).__name__}"
+        )
         advance(1)
         yield Reading(path, 0, (), (Skip(path, "too-slow" if late else "crashed", detail),), False)
         return

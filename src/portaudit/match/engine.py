@@ -85,7 +85,9 @@ class Matcher:
         if key not in self._found:
             self._found[key] = self.knowledge.find(table, item.name)
         fact = self._found[key]
-        if fact is None or (item.kind is EvidenceKind.INCLUDE and item.attr("local") and item.name in self.tree.own):
+        if fact is None or (
+            item.kind is EvidenceKind.INCLUDE and item.attr("local") and item.name in self.tree.own
+        ):
             return None
         nargs = item.attr("nargs")
         count = nargs if isinstance(nargs, int) and fact.args else None
@@ -169,5 +171,6 @@ class _Attrs:
 
 def _message(rule: Rule, item: Evidence, target: Target) -> str:
     gfx = ", ".join(g.name for g in target.gfx)
-    return rule.message.format(name=item.name, attrs=_Attrs(item), target=str(target), gfx=gfx, rocm=target.release)
-
+    return rule.message.format(
+        name=item.name, attrs=_Attrs(item), target=str(target), gfx=gfx, rocm=target.release
+    )

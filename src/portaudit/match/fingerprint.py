@@ -1,4 +1,5 @@
-"""What makes a finding the same finding in another commit: rule, path, subject, line text without blanks, ordinal."""
+"""What makes a finding the same finding in another commit: rule, path, subject, line text without blanks,
+ordinal."""
 
 from collections import Counter
 from hashlib import blake2b

@@ -52,11 +52,11 @@ class TreeFacts:
                 for target in _resolve(path, name, by_name):
                     reverse[target].add(path)
         mapped: dict[str, set[str]] = defaultdict(set)
-        for header, names in self._mapping.items():
+        for header, given in self._mapping.items():
             pending, seen = deque([header]), {header}
             while pending:
                 path = pending.popleft()
-                mapped[path] |= names
+                mapped[path] |= given
                 fresh = reverse[path] - seen
                 seen |= fresh
                 pending.extend(fresh)

@@ -53,8 +53,10 @@ class Guard(msgspec.Struct, frozen=True, gc=False):
     """The condition under which a place is reached."""
 
     side: str
-    """``cuda``: never reached in a ROCm build; ``rocm``: only there; ``gate``: only CUDA macros decide, so the
-    code vanishes on ROCm without a word; ``optional``: a missing module is caught; ``unknown``: something else."""
+    """``cuda``: never reached in a ROCm build; ``rocm``: only there; ``gate``: only CUDA macros decide, so
+    the
+    code vanishes on ROCm without a word; ``optional``: a missing module is caught; ``unknown``: something
+    else."""
     text: str
     line: int
     """Line of the test in the same file."""
@@ -71,7 +73,8 @@ class Evidence(msgspec.Struct, frozen=True, gc=False):
     """Sorted by name."""
     guard: Guard | None = None
     scope: str = ""
-    """``device:NAME``, ``kernel:NAME``, ``host:NAME``, ``function:NAME`` (Python), ``service:NAME``, or empty."""
+    """``device:NAME``, ``kernel:NAME``, ``host:NAME``, ``function:NAME`` (Python), ``service:NAME``, or
+    empty."""
     line_text: str = ""
     """The first line of the span, without its line end."""
     confidence: Confidence = Confidence.HIGH

@@ -89,7 +89,8 @@ class Fact(msgspec.Struct, frozen=True):
     library: str = ""
     """Library, package or group that it belongs to."""
     kind: str = ""
-    """api: function, device_function, type, class, enum_value, macro, variable; tools: cli, daemon, k8s, ..."""
+    """api: function, device_function, type, class, enum_value, macro, variable; tools: cli, daemon, k8s,
+    ..."""
     status: str = ""
     """api: mapped, roc_only, absent_in_rocm, unsupported, unmapped; packages: rocm_status."""
     verdict: Verdict | None = None
@@ -199,7 +200,8 @@ class When(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: tuple[str, ...] = ()
     """Exact names or globs (``*``, ``?``); any of them."""
     attrs: dict[str, object] = {}
-    """name: value (equal), list (one of), text ``/regex/`` (search), ``">N"``/``"<N"`` (numbers), true (present)."""
+    """name: value (equal), list (one of), text ``/regex/`` (search), ``">N"``/``"<N"`` (numbers), true
+    (present)."""
     scope: str = ""
     """Prefix of the scope: ``device`` also matches ``kernel``."""
     not_scope: str = ""
