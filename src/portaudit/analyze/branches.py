@@ -19,6 +19,9 @@ _VENDOR = re.compile(
 _NEGATED_BEFORE = re.compile(r"(?:\bNOT\b|!(?!=)|(?<!\S)-z)[\s\"'(\w${}./:-]{0,80}$", re.IGNORECASE)
 _UNEQUAL = re.compile(r"!=|\bne\b|<>")
 _FALSE_AFTER = re.compile(r"[\w}\")]{0,60}\s*(?:==?|,|STREQUAL)\s*[\"']?(?:0|OFF|FALSE|no|false|off)\b")
+_TARGET_TEST = re.compile(r"\bTARGET\s+\S{1,80}")
+# A test of the release of one side says nothing about the side.
+_VERSION_TEST = re.compile(r"\w{0,60}VERSION|[\w}\")]{0,60}\s*VERSION_")
 _CONDITION_LIMIT = 600
 _TEXT_LIMIT = 120
 _END = 1 << 62
@@ -57,10 +60,13 @@ class _Branch:
 def side_of(condition: str, inverted: bool = False) -> str:
     """``rocm``, ``not-rocm``, ``cuda``, ``not-cuda``, or empty: what a condition asks for."""
     condition = condition[:_CONDITION_LIMIT].replace("HIP_PLATFORM", "PLATFORM")
+    condition = _TARGET_TEST.sub("", condition)
     if _UNEQUAL.search(condition):
         inverted = not inverted
     seen: set[str] = set()
     for match in _VENDOR.finditer(condition):
+        if _VERSION_TEST.match(condition, match.end()):
+            continue
         vendor = "rocm" if match.group("rocm") else "cuda"
         negated = inverted ^ bool(_NEGATED_BEFORE.search(condition[: match.start()]))
         negated ^= bool(_FALSE_AFTER.match(condition, match.end()))

@@ -42,6 +42,7 @@ _LOOKS_LIKE_IMAGE = re.compile(
     r"(?:nvcr\.io/|[a-z0-9.-]{2,60}/)[^\s:]{0,200}(?:cuda|nvidia|nvcr|:)[^\s]{0,100}$"
 )
 _WITH_VENDOR = re.compile(r"--(?:with|enable)-(?:cuda|nvcc|nccl|cudnn|nvml|gdrcopy|nvtx)[a-z-]{0,20}")
+_NVCC_VARIABLE = re.compile(r"\$[({]?\w*NVCC\w*[)}]?")
 _NESTING = 4
 
 
@@ -155,12 +156,16 @@ def _command(command: Command, following: Command | None, frame: Frame, depth: i
         yield from script(frame.text.text[start:end], start, frame, depth + 1)
     if not words:
         return
-    if command.ends_with == "||" and following is not None:
+    if command.ends_with == "||" and following is not None and not _gives_up(following):
         line = frame.text.place(command.start)[0]
         optional = Guard("optional", "a failure is caught by ||", line)
         if frame.guard_at(command.start) is None:
             frame = msgspec.structs.replace(frame, guard=optional)
     yield from _run(words, command, frame, depth)
+
+
+def _gives_up(command: Command) -> bool:
+    return any(word.text in ("exit", "return", "false") for word in command.words[:2])
 
 
 def _stripped(words: Sequence[Word]) -> Sequence[Word]:
@@ -261,7 +266,7 @@ def _tools(words: Sequence[Word], name: str, frame: Frame) -> Iterator[Evidence]
 
 def _arguments(words: Sequence[Word], name: str, frame: Frame) -> Iterator[Evidence]:
     """What any argument may say: cache variables, nvcc options, libraries, toolkit folders, URLs."""
-    nvcc = name == "nvcc"
+    nvcc = name == "nvcc" or bool(_NVCC_VARIABLE.fullmatch(words[0].text))
     yield from cache_options(words[1:], frame)
     yield from flags.nvcc_options(words[1:], frame, nvcc=nvcc)
     if nvcc or _COMPILERS.search(name):
