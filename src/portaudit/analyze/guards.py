@@ -21,6 +21,8 @@ _ROCM_MACRO = re.compile(
     r"|ROC(?:BLAS|FFT|SPARSE|SOLVER|RAND|PRIM|THRUST|SHMEM|WMMA|TX|TRACER))(?:_|$)"
     r"|^__gfx\w+__$"
 )
+# These may have any value in a ROCm build, but are never there in a CUDA build.
+_ROCM_MAYBE = re.compile(r"VERSION|NO_|DEVICE_COMPILE|^__gfx|DISABLE|WITHOUT")
 _NVIDIA_MACRO = re.compile(
     r"^(?:__CUDACC\w*__|__CUDA_ARCH\w*|__NVCC__|__CUDA__|CUDA_VERSION|CUDART_VERSION|CUDNN_(?:VERSION|MAJOR|MINOR)\w*"
     r"|__HIP_PLATFORM_NVIDIA__|__HIP_PLATFORM_NVCC__|CUB_VERSION|__CUDACC_VER_\w+|CUBLAS_VER\w+|CUDA_API_\w+)$"
@@ -94,7 +96,7 @@ class _Frame:
 
     def _as_rocm_plain(self, name: str) -> Truth:
         if is_rocm_macro(name):
-            return True
+            return None if _ROCM_MAYBE.search(name) else True
         # "#if USE_CUDA ... #elif USE_HIP": the project itself says that the first is the other side of the
         # second.
         return False if self.paired and _CUDA_SWITCH.search(name) else None

@@ -24,11 +24,11 @@ _NARROW = re.compile(
 )
 _WIDE = re.compile(r"long|64|size_t|auto|lane_mask|bool")
 _LITERAL = re.compile(
-    r"^\(?[ \t]*(?:0[xX][fF]{8}|4294967295|~[ \t]*0|-[ \t]*1|0[xX]?[0-9a-fA-F]{1,8})([uUlL]*)[ \t]*\)?$"
+    r"^\(?[ \t]*(?:0[xX][fF]{8}|4294967295|~[ \t]*0|-[ \t]*1|0[xX][0-9a-fA-F]{1,16}|\d{1,20})([uUlL]*)[ \t]*\)?$"
 )
-_INDEX = re.compile(r"\bthreadIdx\.[xyz]\b")
+_INDEX = re.compile(r"\bthreadIdx\.x\b")
 _LANE_STEP = re.compile(
-    r"(\bthreadIdx\.[xyz]\b|\b\w+\b|\))[ \t]*(?:(&)[ \t]*(31|0x1[fF])[uU]?\b"
+    r"(\bthreadIdx\.x\b|\b\w+\b|\))[ \t]*(?:(&)[ \t]*(31|0x1[fF])[uU]?\b"
     r"|(%)[ \t]*(32)[uU]?\b|(/)[ \t]*(32)[uU]?\b|(>>)[ \t]*(5)[uU]?\b)"
 )
 _LANE_WORD = re.compile(r"lane|warp|wid\b", re.IGNORECASE)
@@ -82,7 +82,8 @@ def _mask(file: CxxFile, text: str, start: int) -> dict[str, AttrValue]:
         text = behind.strip()
     literal = _LITERAL.match(text)
     if literal:
-        wide = "ll" in literal.group(1).lower() or literal.group(1).lower() in ("l", "ul", "lu")
+        value = file.constants.value(text) or 0
+        wide = "l" in literal.group(1).lower() or value > 0xFFFFFFFF
         return {"mask": shown[:60], "mask_bits": 64 if wide else 32}
     if re.fullmatch(r"\w+", text):
         width = _declared_width(file, text, start)
@@ -213,7 +214,7 @@ def _lanes(file: CxxFile, function: Function, body: str, tools: bool) -> Iterato
 def _index_names(body: str) -> tuple[set[str], set[str]]:
     """Variables made from threadIdx alone, and from threadIdx at all, in one function."""
     local, every = set(), set()
-    for match in re.finditer(r"\b(\w+)[ \t]*=[ \t]*([^;{}=]{0,120}?\bthreadIdx\.[xyz][^;{}]{0,80});", body):
+    for match in re.finditer(r"\b(\w+)[ \t]*=[ \t]*([^;{}=]{0,120}?\bthreadIdx\.x[^;{}]{0,80});", body):
         every.add(match.group(1))
         if "blockIdx" not in match.group(2) and "[" not in match.group(2):
             local.add(match.group(1))

@@ -1,0 +1,145 @@
+"""Code that depends on the number of lanes, beside code that only looks like it."""
+
+import pytest
+
+from portaudit.analyze.base import Text
+from portaudit.analyze.cuda import analyze
+from portaudit.model.evidence import Evidence
+from tests.unit.vocabularies import vocabulary
+
+VOCABULARY = vocabulary()
+
+
+def evidence(body, before=""):
+    source = f"{before}\n__global__ void k(int* p, volatile float* s, unsigned* lock) {{\n{body}\n}}\n"
+    return [e for e in analyze(Text("a.cu", source), VOCABULARY) if isinstance(e, Evidence)]
+
+
+def patterns(body, before=""):
+    return sorted({e.name for e in evidence(body, before) if e.kind.value == "pattern"})
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "int lane = threadIdx.x & 31; __syncwarp();",
+        "int lane_id = threadIdx.x % 32;",
+        "int t = threadIdx.x; int warp = t >> 5;",
+        "int t = threadIdx.x; int wid = t / 32;",
+        "const int lane = (threadIdx.x) & 0x1f;",
+        "int i = blockIdx.x * blockDim.x + threadIdx.x; int warp_id = i / 32;",
+    ],
+)
+def test_lane_arithmetic(body):
+    assert patterns(body) == ["lane-literal"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "int lane = threadIdx.x % warpSize;",
+        "if ((threadIdx.x & 3) == 0) p[0] = 1;",
+        "int i = blockIdx.x * 32 + threadIdx.x; p[i >> 5] |= 1u << (i & 31);",
+        "int words = n / 32;",
+        "int x = p[0] & 31;",
+        "int tile_row = threadIdx.y / 32;",
+    ],
+)
+def test_no_lane_arithmetic(body):
+    assert patterns(body) == []
+
+
+@pytest.mark.parametrize(
+    ("mask", "bits"),
+    [
+        ("0xffffffff", 32),
+        ("0xFFFFFFFFu", 32),
+        ("~0u", 32),
+        ("-1", 32),
+        ("FULL", 32),
+        ("0xffffffffffffffffull", 64),
+        ("m32", 32),
+        ("m64", 64),
+        ("__activemask()", None),
+    ],
+)
+def test_masks(mask, bits):
+    before = "#define FULL 0xffffffffu"
+    body = f"unsigned m32 = 1; unsigned long long m64 = 1; float v = __shfl_down_sync({mask}, 1.f, 1);"
+    (call,) = [e for e in evidence(body, before) if e.name == "__shfl_down_sync"]
+    assert call.attr("mask_bits") == bits
+
+
+@pytest.mark.parametrize(
+    ("left", "width"),
+    [
+        ("unsigned v =", 32),
+        ("int v =", 32),
+        ("uint32_t v =", 32),
+        ("const unsigned int v =", 32),
+        ("unsigned long long v =", None),
+        ("auto v =", None),
+        ("", None),
+        ("return", None),
+    ],
+)
+def test_ballot_destinations(left, width):
+    (call,) = [e for e in evidence(f"{left} __ballot_sync(m, 1);") if e.name == "__ballot_sync"]
+    assert call.attr("assigned_width") == width
+
+
+def test_bit_counts_of_ballots_only():
+    assert patterns("unsigned v = __ballot_sync(m, 1); int n = __popc(v);") == ["bit-count-of-ballot"]
+    assert patterns("int n = __ffs(__activemask());") == ["bit-count-of-ballot"]
+    assert patterns("int n = __popc(p[0]);") == []
+
+
+def test_lock_step_reductions():
+    steps = " ".join(f"s[t] += s[t + {n}];" for n in (32, 16, 8, 4, 2, 1))
+    assert patterns(f"int t = threadIdx.x; {steps}") == ["lockstep-reduction"]
+    barred = " ".join(f"s[t] += s[t + {n}]; __syncthreads();" for n in (32, 16, 8, 4, 2, 1))
+    assert patterns(f"int t = threadIdx.x; {barred}") == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "while (atomicCAS(lock, 0, 1) != 0) {}",
+        "while (atomicCAS(lock, 0u, 1u));",
+        "while (atomicExch(lock, 1)) { ; }",
+    ],
+)
+def test_spin_locks_of_lanes(body):
+    assert patterns(body) == ["lane-spin-lock"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if (threadIdx.x == 0) { while (atomicCAS(lock, 0, 1) != 0) {} }",
+        "bool done = false; while (!done) { if (atomicCAS(lock, 0, 1) == 0) { p[0]++; atomicExch(lock, 0); done = true; } }",
+        "while (atomicCAS(lock, 0, 1) != 0) { p[0]++; }",
+    ],
+)
+def test_other_uses_of_compare_and_swap(body):
+    assert patterns(body) == []
+
+
+@pytest.mark.parametrize(
+    "before",
+    ["constexpr int kWarpSize = 32;", "static const int WARP_SIZE = 32;", "enum { warp_size = 32 };"],
+)
+def test_warp_constants(before):
+    assert patterns("", before) == ["warp-constant"]
+
+
+@pytest.mark.parametrize(
+    "before", ["constexpr int kTile = 32;", "static const int WARPS = 4;", "int warm = 32;"]
+)
+def test_other_constants(before):
+    assert patterns("", before) == []
+
+
+def test_warpsize_where_a_constant_is_needed():
+    assert patterns("__shared__ float x[256 / warpSize];") == ["warpsize-as-constant"]
+    assert patterns("int n = 256 / warpSize;") == []
