@@ -22,7 +22,6 @@ _WITH_VALUE = word_set(
     "--attach --build-arg -f --file -t --tag --target -B --bind --pwd --home --overlay --fakeroot-path "
     "--expose --userns --uts --cgroupns --storage-opt --stop-signal --sysctl"
 )
-_LINKS_VENDOR = re.compile(r"nvidia|cuda", re.IGNORECASE)
 
 
 def image_name(reference: str) -> tuple[str, dict[str, AttrValue]] | None:
@@ -77,7 +76,7 @@ def _runtime(value: Word, start: int, frame: Frame) -> Iterator[Evidence]:
 
 
 def _device(value: Word, start: int, frame: Frame) -> Iterator[Evidence]:
-    if _LINKS_VENDOR.search(value.text):
+    if "nvidia" in value.text.lower():
         yield frame.evidence(EvidenceKind.FLAG, "--device=nvidia", start, value.end, value=value.text)
 
 

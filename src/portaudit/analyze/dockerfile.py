@@ -277,7 +277,8 @@ def argument_list(words: list[Word], frame: Frame) -> Iterator[Evidence]:
         if " " in word.text.strip() and not word.text.lstrip().startswith("-"):
             source = frame.text.text[word.start + 1 : max(word.start + 1, word.end - 1)]
             yield from script(source, word.start + 1, frame)
-    yield from containers.device_options(words, frame)
+    if containers.is_container_tool(first):
+        yield from containers.container_command(words, frame)[0]
     yield from clusters.scheduler_options(words[1:], frame) if clusters.is_scheduler(first) else ()
 
 
