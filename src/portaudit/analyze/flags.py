@@ -82,11 +82,19 @@ def libraries(words: Iterable[Word], frame: Frame, bare: bool = False) -> Iterat
         if not name or name in seen:
             continue
         seen.add(name)
-        known = name if name in frame.vocabulary.libraries else name.removesuffix("_static")
+        known = _known_library(name, target, frame.vocabulary)
         if known in frame.vocabulary.libraries or known in frame.vocabulary.watched:
             yield frame.evidence(EvidenceKind.LIBRARY, known, word.start, word.end, target=target or None)
         elif target.startswith("CUDA::"):
             yield frame.evidence(EvidenceKind.LIBRARY, target, word.start, word.end, target=target)
+
+
+def _known_library(name: str, target: str, vocabulary: Vocabulary) -> str:
+    """The spelling that tables have: the imported target, the plain name, or either without ``_static``."""
+    for spelling in (target, name, target.removesuffix("_static"), name.removesuffix("_static")):
+        if spelling and spelling in vocabulary.libraries:
+            return spelling
+    return name
 
 
 def link_name(text: str, bare: bool = False) -> tuple[str, str]:

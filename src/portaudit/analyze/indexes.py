@@ -62,5 +62,7 @@ def index(url: str, start: int, end: int, frame: Frame, role: str = "") -> Itera
 
 def channel(word: Word, frame: Frame) -> Iterator[Evidence]:
     """A conda channel."""
-    name = word.text.rstrip("/").removeprefix("conda.anaconda.org/").rsplit("/", 1)[-1].lower()
+    name = word.text.partition("://")[2] or word.text
+    name = name.removeprefix("conda.anaconda.org/").removeprefix("repo.anaconda.com/")
+    name = name.partition("/")[0].lower()
     yield frame.evidence(EvidenceKind.INDEX, f"conda-channel:{name}", word.start, word.end, url=word.text)

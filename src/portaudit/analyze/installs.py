@@ -1,5 +1,6 @@
 """Install commands of pip, conda and system package managers -> packages, indexes, channels."""
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
@@ -142,14 +143,29 @@ def package(
     """Evidence for a package; the extra that tables know by its own name is part of the name."""
     extras = str(own.get("extras", "")).split(",")
     known = frame.vocabulary.packages
-    name = next((f"{name}[{e}]" for e in extras if e and f"{name}[{e}]" in known), name)
-    if name not in known and "url" in own:
+    name = next((f"{name}[{e}]" for e in extras if e and is_known(f"{name}[{e}]", known)), name)
+    if not is_known(name, known) and "url" in own:
         name = _squashed(known).get(name.replace("-", ""), name)
     local = str(own.get("local", ""))
     tag = cuda_tag(local) if local else ""
     if "[" in name:
         attrs["base"] = name.partition("[")[0]
-    return frame.evidence(EvidenceKind.PACKAGE, name, start, end, **{**own, **attrs, "tag": tag or None})
+    attrs |= {"tag": tag or None, "known": True if is_known(name, known) else None}
+    return frame.evidence(EvidenceKind.PACKAGE, name, start, end, **{**own, **attrs})
+
+
+def is_known(name: str, names: frozenset[str]) -> bool:
+    """Whether tables have a name, as it is or by a pattern."""
+    if name in names:
+        return True
+    pattern = _patterns(names)
+    return pattern is not None and pattern.match(name) is not None
+
+
+@lru_cache(maxsize=4)
+def _patterns(names: frozenset[str]) -> re.Pattern[str] | None:
+    globs = sorted(n for n in names if "*" in n)
+    return re.compile("|".join(re.escape(g).replace(r"\*", ".*") + "$" for g in globs)) if globs else None
 
 
 @lru_cache(maxsize=4)

@@ -27,6 +27,8 @@ _COMPILER_NAME = re.compile(
     r"(?:\w*_)?(?:NVCC|CC|CXX|CPP|LD|LINK|LINKER|COMPILER|GPUCC|CUCC|CUDACC|CUDAC|MPICC|MPICXX)\w*$"
 )
 _HOST_FLAGS = re.compile(r"(?:C|CXX|CPP|LD)?FLAGS|LIBS|LDLIBS|OPT\w*|CCFLAGS|OPTIONS|ARCH\w*", re.IGNORECASE)
+# Makefiles use these names for their own ends, whatever tools read them from the environment.
+_OWN_NAMES = re.compile(r"FLAGS|NVCC|ARGS|VERSION|JOBS|ARCH")
 _SHELL = re.compile(r"\$[({]shell[ \t]+")
 _READ = re.compile(r"\$[({]([A-Za-z_]\w{0,80})[)}]")
 
@@ -128,7 +130,7 @@ def _assignment(
             path=True if "/" in program or "\\" in program else None,
             probe=True if _SHELL.search(value) else None,
         )
-    elif name in frame.vocabulary.env:
+    elif name in frame.vocabulary.env and not _OWN_NAMES.search(name):
         yield from variable(name, value.strip(), Word(value, start, end), frame)
     else:
         yield from flags.toolkit_folder(words, frame)
@@ -158,7 +160,8 @@ def _reads(frame: Frame) -> Iterator[Evidence]:
     seen: set[str] = set()
     for match in _READ.finditer(frame.text.text):
         name = match.group(1)
-        if name in seen or name in frame.assigned or name not in frame.vocabulary.env:
+        known = name in frame.vocabulary.env and not _OWN_NAMES.search(name)
+        if name in seen or name in frame.assigned or not known:
             continue
         seen.add(name)
         yield frame.evidence(EvidenceKind.ENV, name, match.start(), match.end(), write=False)

@@ -161,7 +161,15 @@ def _command(command: Command, following: Command | None, frame: Frame, depth: i
         optional = Guard("optional", "a failure is caught by ||", line)
         if frame.guard_at(command.start) is None:
             frame = msgspec.structs.replace(frame, guard=optional)
+        yield from map(_caught, _run(words, command, frame, depth))
+        return
     yield from _run(words, command, frame, depth)
+
+
+def _caught(evidence: Evidence) -> Evidence:
+    if evidence.kind is not EvidenceKind.TOOL:
+        return evidence
+    return msgspec.structs.replace(evidence, attrs=tuple(sorted((*evidence.attrs, ("caught", True)))))
 
 
 def _gives_up(command: Command) -> bool:
@@ -233,7 +241,8 @@ def _run(words: Sequence[Word], command: Command, frame: Frame, depth: int) -> I
     elif clusters.is_scheduler(name):
         yield from clusters.scheduler_options(words[1:], frame)
     yield from _tools(words, name, frame)
-    if name not in _QUIET and not containers.is_container_tool(name):
+    cloning = name == "git" and any(w.text in ("clone", "submodule") for w in words[1:4])
+    if (name not in _QUIET or cloning) and not containers.is_container_tool(name):
         yield from _arguments(words, name, frame)
     if name in _SHELLS and depth < _NESTING:
         yield from _quoted_scripts(words, frame, depth)
@@ -277,7 +286,7 @@ def _arguments(words: Sequence[Word], name: str, frame: Frame) -> Iterator[Evide
     if not installs.is_installer(name) and not name.startswith("python"):
         for word in words[1:]:
             if "://" in word.text:
-                yield from urls(word.text, word.start, frame, name)
+                yield from urls(word.text, word.start, frame, "clone" if name == "git" else name)
 
 
 def _written(words: Sequence[Word], frame: Frame) -> Iterator[Evidence]:
