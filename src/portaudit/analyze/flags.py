@@ -112,10 +112,10 @@ def link_name(text: str, bare: bool = False) -> tuple[str, str]:
 
 def definitions(words: Iterable[Word], frame: Frame) -> Iterator[Evidence]:
     """Macros that a build hands to the compiler and that tables or rules know."""
-    watched = frame.vocabulary.watched | frame.vocabulary.symbols
+    known = (frame.vocabulary.watched, frame.vocabulary.symbols)
     for word in words:
         match = _DEFINITION.match(word.text[:240])
-        if match and match.group(1) in watched:
+        if match and any(match.group(1) in names for names in known):
             value = match.group(2)
             number: str | int | None = int(value) if value and value.isdecimal() and len(value) < 9 else value
             yield frame.evidence(
