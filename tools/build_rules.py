@@ -1,10 +1,10 @@
-"""Builds rules/api, rules/tables and rules/support from the fact tables; run it again whenever a fact changes.
+"""Builds rules/api, rules/tables and rules/support from the fact tables; run it whenever a fact changes.
 
     python tools/build_rules.py --facts FACTS [--out rules]
 
-FACTS holds ``api/`` (symbols, families, headers, libraries, nvml_amdsmi) and ``ecosystem/`` (packages, containers,
-tools_env, targets, os_driver, frameworks). What the facts leave open stands in ``tools/seed``, every correction
-with its own source. Same input, same bytes. See docs/knowledge.md.
+FACTS holds ``api/`` (symbols, families, headers, libraries, nvml_amdsmi) and ``ecosystem/`` (packages,
+containers, tools_env, targets, os_driver, frameworks). What the facts leave open stands in
+``tools/seed``, every correction with its own source. Same input, same bytes. See docs/knowledge.md.
 """
 
 import argparse
@@ -57,6 +57,7 @@ def _api(facts: Path, seed: Path, out: Path, changes: list[Row], as_of: str) -> 
     family_rows = overlay.apply("families", api.families(facts) + api.own_families(seed), changes)
     by_library = api.symbols(facts, family_rows, as_of)
     nvml.annotate(by_library["nvml"], facts)
+    api.apply_policies(by_library, seed)
     for library, rows in overlay.additions(seed).items():
         known = {row["name"] for row in rows}
         by_library[library] = rows + [r for r in by_library.get(library, []) if r["name"] not in known]

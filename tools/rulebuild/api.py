@@ -94,6 +94,7 @@ def _symbol(fact: Row, as_of: str) -> Row:
     sources = [s for s in fact["source"].split(";") if s]
     strong = [s for s in sources if not _OLD_HEADERS.search(s)]
     mapped = fact["map_status"] == "mapped"
+    weak = fact["hip_experimental"] or "matched by name only" in fact["note"]
     return {
         "name": fact["cuda_name"],
         "kind": fact["kind"],
@@ -114,7 +115,7 @@ def _symbol(fact: Row, as_of: str) -> Row:
         "note": fact["note"],
         "why": "",
         "fix": "",
-        "confidence": "medium" if mapped and (not strong or fact["hip_experimental"]) else "high",
+        "confidence": "medium" if mapped and (not strong or weak) else "high",
         "evidence": ";".join(sources),
         "as_of": as_of,
     }
@@ -133,3 +134,11 @@ def write_all(out: Path, family_rows: list[Row], by_library: dict[str, list[Row]
 def own_families(seed: Path) -> list[Row]:
     """Families for libraries that no fact table covers; their names say which family is theirs."""
     return read(seed / "families.csv")
+
+
+def apply_policies(by_library: dict[str, list[Row]], seed: Path) -> None:
+    """Gives mapped names without a release the one that their library arrived in."""
+    for policy in read(seed / "libraries.csv"):
+        for row in by_library.get(policy["library"], []) if policy["names_since"] else []:
+            if row["status"] == "mapped" and not row["since"]:
+                row["since"] = policy["names_since"]

@@ -1,7 +1,7 @@
-"""rules/tables: images, tools, env, keys and flags, from container and tool facts and the names chosen in seed/.
+"""rules/tables: images, tools, env, keys and flags, from facts and from the names chosen in seed/.
 
-The fact tables describe tools, variables and images in prose (``NCCL_NVLS_ENABLE, NCCL_NVLSTREE_*``). Variables
-are read out of that prose; for the rest a seed row gives the name and says which fact it stands on.
+The fact tables describe tools, variables and images in prose (``NCCL_NVLS_ENABLE, NCCL_NVLSTREE_*``).
+Variables are read out of that prose; for the rest a seed row gives the name and the fact it stands on.
 """
 
 import re
@@ -61,17 +61,24 @@ def _variable(name: str, fact: Row) -> Row:
     if "(new)" in fact["cuda_item"] or "ROCm only" in fact["amd_equivalent"]:
         return row | {"verdict": "portable", "kind": "rocm-only"}
     if row["verdict"] == "direct" and _SAME.search(fact["amd_equivalent"]):
-        return row | {"verdict": "portable"}
+        row |= {"verdict": "portable"}
+    if fact["amd_equivalent"].startswith("RCCL: honoured"):
+        note = fact["amd_equivalent"].removeprefix("RCCL: honoured").strip("; ")
+        row |= {
+            "equivalent": "same name, read by RCCL",
+            "note": "; ".join(t for t in (note, row["note"]) if t),
+        }
     return row
 
 
 def _from_fact(name: str, fact: Row) -> Row:
     unknown = fact["verdict"] == "unknown"
     container = "cuda_image_pattern" in fact
+    env = fact.get("kind", "").startswith("env")
     note = fact["notes"] if container and "notes" in fact else fact.get("caveats", "")
     return table_row(
         name,
-        library=fact["id"],
+        library=fact["purpose"] if container else name.partition("_")[0] if env else "",
         kind="image" if container else fact["kind"],
         verdict="adaptation" if unknown else fact["verdict"],
         level=fact["level"],

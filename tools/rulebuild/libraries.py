@@ -113,7 +113,8 @@ def _header(fact: Row, group: Row, policy: Row, as_of: str) -> Row:
     name, target = fact["cuda_header"], fact["hip_header"] or fact["roc_header"]
     cells = {"library": fact["library"], "note": fact["note"], "evidence": fact["source"], "as_of": as_of}
     if target:
-        verdict = policy.get("header_verdict") or ("portable" if target == name else "direct")
+        same = "portable" if target == name else "direct"
+        verdict = policy.get("mapped_header_verdict") or policy.get("header_verdict") or same
         since = version(group["min_rocm"]) if fact["library"] in ("libcudacxx", "nvshmem", "cufile") else ""
         why = policy.get("mapped_why") or f"The header of {_counterpart(group)} has another path"
         old = all(s == "cuda_headers" or s.endswith(("_2024", "_2025")) for s in fact["source"].split(";"))

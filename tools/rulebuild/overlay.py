@@ -22,7 +22,7 @@ def apply(table: str, rows: Iterable[Row], overlay: list[Row]) -> list[Row]:
     for change in (c for c in overlay if c["table"] == table):
         hit = False
         for row in listed:
-            if fnmatchcase(row["name"], change["name"]):
+            if fnmatchcase(row.get("name") or row["family"], change["name"]):
                 hit = True
                 _change(row, change)
         if not hit:

@@ -1,4 +1,4 @@
-"""rules/tables/packages.csv and modules.csv: distributions, conda and system packages, Python import names."""
+"""rules/tables/packages.csv and modules.csv: distributions, conda and system packages, import names."""
 
 import re
 from pathlib import Path
@@ -32,7 +32,7 @@ def _packages(fact: Row) -> list[Row]:
         "level": "functional" if verdict == "blocker" else "operational",
         "equivalent": _equivalent(fact),
         "native": " ".join(p for p in (fact["replacement_dist"], fact["replacement_specifier"]) if p),
-        "gfx": fact["gfx"],
+        "gfx": "" if fact["gfx"] in ("unknown", "n/a") else fact["gfx"],
         "args": fact["rocm_specifier"],
         "note": _note(fact),
         "why": _why(fact),
@@ -66,7 +66,7 @@ def _why(fact: Row) -> str:
         return "It holds NVIDIA's own binaries; the ROCm build of the framework brings its own libraries"
     text = {
         "works": "The same distribution runs on ROCm",
-        "works_with_other_build": "The distribution of this name is built for CUDA; ROCm needs another wheel, index or a source build",
+        "works_with_other_build": "This distribution is built for CUDA; ROCm needs another wheel or build",
         "fork": "Another distribution or repository carries the AMD version",
         "partial": "Only part of its features runs on ROCm",
         "experimental": "ROCm support is unmerged, beta or young",
@@ -79,7 +79,7 @@ def _why(fact: Row) -> str:
 
 def _fix(fact: Row) -> str:
     if fact["category"] == "nvidia-wheel" and fact["verdict"] == "direct":
-        return f"Remove the requirement: {fact['replacement']} comes with the ROCm build"
+        return f"Remove the requirement; the ROCm build brings its own libraries ({fact['replacement']})"
     index = words(fact["replacement_index"])
     text = fact["replacement"] if fact["replacement"] not in ("", "n/a", "none") else ""
     if not text:

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from rulebuild.files import Row, read
+from rulebuild.files import Row, confidence, read
 
 TARGET_COLUMNS = (
     "gfx",
@@ -134,7 +134,8 @@ def frameworks(facts: Path) -> list[Row]:
     """Which framework release is known with which ROCm release."""
     names = ("framework", "framework_version", "rocm_versions", "support_kind", "python", "gfx")
     rest = ("container_image", "install_source", "notes", "confidence", "evidence", "as_of")
-    return [
-        dict(zip(FRAMEWORK_COLUMNS, (fact[n] for n in (*names, *rest)), strict=True))
-        for fact in read(facts / "frameworks.csv")
-    ]
+    rows = []
+    for fact in read(facts / "frameworks.csv"):
+        row = dict(zip(FRAMEWORK_COLUMNS, (fact[n] for n in (*names, *rest)), strict=True))
+        rows.append(row | {"confidence": confidence(fact["confidence"])})
+    return rows

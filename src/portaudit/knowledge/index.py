@@ -60,7 +60,8 @@ class Index(msgspec.Struct, array_like=True):
 def read(root: Path) -> Index:
     """The index of a rules folder, from the cache when that is whole and fits, else built and stored."""
     digest = digest_of(root)
-    path = _cache_folder() / f"rules-{_FORMAT}-{digest[:24]}.msgpack" if _cache_folder() else None
+    folder = _cache_folder()
+    path = folder / f"rules-{_FORMAT}-{digest[:24]}.msgpack" if folder else None
     found = _stored(path, digest) if path else None
     if found is None:
         found = build(root, digest)

@@ -1,4 +1,4 @@
-"""Names as people and files write them -> the name that a table has: aliases, globs, prefixes, near spellings."""
+"""Names as people and files write them -> the name that a table has: aliases, globs, prefixes, spellings."""
 
 import difflib
 import re
@@ -110,7 +110,7 @@ def library_names(name: str) -> Iterator[str]:
 
 
 def near(name: str, names: Iterable[str], limit: int, known: Container[str] = ()) -> list[str]:
-    """The nearest spellings of a name. A look at shared pairs of letters first keeps the costly comparison short."""
+    """The nearest spellings of a name. Shared pairs of letters keep the list to compare short."""
     wanted = name.lower()
     pairs = {wanted[i : i + 2] for i in range(len(wanted) - 1)}
     slack = max(3, len(wanted) // 4)

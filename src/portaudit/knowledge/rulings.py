@@ -4,6 +4,8 @@ docs/knowledge.md."""
 import re
 from collections.abc import Callable, Mapping
 
+import msgspec
+
 from portaudit.knowledge.support import is_bound, is_gone, since_ok
 from portaudit.model.evidence import Confidence
 from portaudit.model.facts import Fact, Level, Ruling, Target, Verdict
@@ -99,7 +101,8 @@ def _renamed(fact: Fact) -> Ruling:
 def _not_yet(fact: Fact, target: Target) -> Ruling:
     version = fact.since.removeprefix("<=")
     if is_bound(fact.since):
-        message = f"{fact.equivalent} was first seen in ROCm {version}; whether {target.release} has it is not known"
+        seen = f"{fact.equivalent} was first seen in ROCm {version}"
+        message = f"{seen}; whether {target.release} has it is not known"
         confidence = Confidence.MEDIUM
     else:
         message = f"{fact.name}: {fact.equivalent} arrives in ROCm {version}, the target is {target.release}"
@@ -265,6 +268,8 @@ def _header(fact: Fact, target: Target) -> Ruling:
 
 
 def _package(fact: Fact, target: Target) -> Ruling:
+    if fact.name.startswith("system:"):
+        fact = msgspec.structs.replace(fact, name=fact.name.removeprefix("system:"))
     if fact.status == "bundled":
         return _simple("package-bundled-cuda", fact, _sentence(fact, "brings NVIDIA's own software"), target)
     if fact.verdict is Verdict.BLOCKER or fact.status == "none":

@@ -1,4 +1,4 @@
-"""The shapes of every file under rules/. Whatever does not fit is collected, so that all errors show at once."""
+"""The shapes of every file under rules/. What does not fit is collected, so that all errors show at once."""
 
 import difflib
 import re
@@ -13,28 +13,118 @@ from portaudit.errors import RulesError
 from portaudit.model.evidence import Confidence
 from portaudit.model.facts import Level, TargetWhen, Verdict, When
 
-API_COLUMNS = tuple(
-    "name kind status hip since until native cuda_added cuda_deprecated cuda_removed in_rocm_10 args experimental "
-    "family verdict level note why fix confidence evidence as_of".split()
+API_COLUMNS = (
+    "name",
+    "kind",
+    "status",
+    "hip",
+    "since",
+    "until",
+    "native",
+    "cuda_added",
+    "cuda_deprecated",
+    "cuda_removed",
+    "in_rocm_10",
+    "args",
+    "experimental",
+    "family",
+    "verdict",
+    "level",
+    "note",
+    "why",
+    "fix",
+    "confidence",
+    "evidence",
+    "as_of",
 )
-FAMILY_COLUMNS = tuple(
-    "library family order pattern verdict level equivalent since gfx why fix hours_low hours_high confidence "
-    "evidence as_of".split()
+FAMILY_COLUMNS = (
+    "library",
+    "family",
+    "order",
+    "pattern",
+    "verdict",
+    "level",
+    "equivalent",
+    "since",
+    "gfx",
+    "why",
+    "fix",
+    "hours_low",
+    "hours_high",
+    "confidence",
+    "evidence",
+    "as_of",
 )
-TABLE_COLUMNS = tuple(
-    "name library kind status verdict level equivalent native since until gfx args note why fix hours_low "
-    "hours_high confidence evidence as_of".split()
+TABLE_COLUMNS = (
+    "name",
+    "library",
+    "kind",
+    "status",
+    "verdict",
+    "level",
+    "equivalent",
+    "native",
+    "since",
+    "until",
+    "gfx",
+    "args",
+    "note",
+    "why",
+    "fix",
+    "hours_low",
+    "hours_high",
+    "confidence",
+    "evidence",
+    "as_of",
 )
 LIBRARY_COLUMNS = (*TABLE_COLUMNS, "mapped_verdict", "mapped_why")
-TARGET_COLUMNS = tuple(
-    "gfx product aliases family wavefront lds_kib images fp8 matrix rocm_from rocm_to xnack torch_capability note "
-    "evidence as_of".split()
+TARGET_COLUMNS = (
+    "gfx",
+    "product",
+    "aliases",
+    "family",
+    "wavefront",
+    "lds_kib",
+    "images",
+    "fp8",
+    "matrix",
+    "rocm_from",
+    "rocm_to",
+    "xnack",
+    "torch_capability",
+    "note",
+    "evidence",
+    "as_of",
 )
-RELEASE_COLUMNS = tuple(
-    "rocm date stream os kernel driver driver_rule python gfx prefix packages note evidence as_of".split()
+RELEASE_COLUMNS = (
+    "rocm",
+    "date",
+    "stream",
+    "os",
+    "kernel",
+    "driver",
+    "driver_rule",
+    "python",
+    "gfx",
+    "prefix",
+    "packages",
+    "note",
+    "evidence",
+    "as_of",
 )
-FRAMEWORK_COLUMNS = tuple(
-    "framework version rocm support python gfx image install note confidence evidence as_of".split()
+FRAMEWORK_COLUMNS = (
+    "framework",
+    "version",
+    "rocm",
+    "support",
+    "python",
+    "gfx",
+    "image",
+    "install",
+    "note",
+    "confidence",
+    "evidence",
+    "as_of",
 )
 
 TABLE_FILES: dict[str, str] = {
@@ -146,6 +236,9 @@ def convert(path: Path, text: str, data: object, shape: type[msgspec.Struct], fa
     return msgspec.convert(data, shape, strict=True) if whole else None
 
 
+_NESTED: dict[str, type[msgspec.Struct]] = {"when": When, "target": TargetWhen}
+
+
 def _wrong_keys(
     data: Mapping[object, object], shape: type[msgspec.Struct], prefix: str
 ) -> Iterable[tuple[str, str]]:
@@ -161,7 +254,7 @@ def _wrong_keys(
                 yield f"{prefix}{name}", "missing"
             continue
         value = data[name]
-        inner = {"when": When, "target": TargetWhen}.get(name)
+        inner = _NESTED.get(name)
         if inner is not None and isinstance(value, dict):
             yield from _wrong_keys(value, inner, f"{prefix}{name}.")
             continue

@@ -1,4 +1,4 @@
-"""The knowledge base as analyzers, matchers and commands see it: facts by name, rulings, rules, vocabulary."""
+"""The knowledge base as the other rooms see it: facts by name, rulings, rules, vocabulary."""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, lru_cache
@@ -55,12 +55,15 @@ class Knowledge:
         for candidate in names(name) if names else (name,):
             raw = self._raw(table, candidate)
             if raw is not None:
-                return index.decode(raw)
+                fact = index.decode(raw)
+                # A wheel for another CUDA release is spoken of by its own name.
+                return msgspec.structs.replace(fact, name=name) if table == "package" else fact
         if table in _GLOBS:
             bare = next(names(name)) if names else name
             pattern = self._patterns(table).first(bare)
             raw = self._raw(table, pattern) if pattern else None
-            return index.decode(raw) if raw is not None else None
+            # A pattern speaks of the name that was asked for.
+            return msgspec.structs.replace(index.decode(raw), name=name) if raw is not None else None
         return None
 
     def _raw(self, table: str, name: str) -> msgspec.Raw | None:
@@ -125,16 +128,13 @@ class Knowledge:
         )
 
     def lookup(self, name: str) -> list[Fact]:
-        """All facts about a name, over all tables."""
-        found: list[Fact] = []
-        for table in TABLES:
-            fact = self.find(table, name)
-            if fact is not None:
-                found.append(fact)
-        for facts in self._index.twins.values():
-            if name in facts:
-                found.append(index.decode(facts[name]))
-        return found
+        """All facts about a name, over all tables: exact ones, and only without any, aliases and patterns."""
+        raws = [self._raw(table, name) for table in TABLES]
+        raws += [facts.get(name) for facts in self._index.twins.values()]
+        exact = [index.decode(raw) for raw in raws if raw is not None]
+        if exact:
+            return exact
+        return [fact for table in TABLES if (fact := self.find(table, name)) is not None]
 
     def suggest(self, name: str, limit: int = 3) -> list[str]:
         """The nearest spellings of a name, over all tables."""
@@ -144,5 +144,5 @@ class Knowledge:
 
 @lru_cache(maxsize=1)
 def load() -> Knowledge:
-    """The knowledge base that ships with this version. Raises ``RulesError`` when its files are not as described."""
+    """The knowledge base that ships with this version. Raises ``RulesError`` with all errors of its files."""
     return Knowledge(index.read(resources.rules()))

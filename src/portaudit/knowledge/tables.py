@@ -187,24 +187,7 @@ def releases(root: Path, faults: Faults) -> tuple[str, ...]:
 def frameworks(root: Path, faults: Faults) -> tuple[str, ...]:
     """Dates of the framework table; its rows are for people and are only checked here."""
     path = root / "support" / "frameworks.csv"
-    return tuple(row["as_of"] for _, row in rows(path, schema.FRAMEWORK_COLUMNS, _without_confidence(faults)))
-
-
-class _Lenient(Faults):
-    """Takes no error: the framework table uses the words of its sources."""
-
-    def add(self, path: Path, line: int, key: str, text: str) -> None:
-        """Drops complaints about cells, keeps those about the file."""
-        if key in ("", "header"):
-            self._outer.add(path, line, key, text)
-
-    def __init__(self, outer: Faults) -> None:
-        super().__init__(Path())
-        self._outer = outer
-
-
-def _without_confidence(faults: Faults) -> Faults:
-    return _Lenient(faults)
+    return tuple(row["as_of"] for _, row in rows(path, schema.FRAMEWORK_COLUMNS, faults))
 
 
 def _verdict(text: str) -> Verdict | None:

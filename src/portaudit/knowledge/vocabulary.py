@@ -17,11 +17,26 @@ _VENDOR = re.compile(
 _LIBC = re.compile(r"^__(?:finite|isinf|isnan|signbit)[fl]?$|^__(?:trap|assert_fail|assertfail)$|^_\w")
 _READS = frozenset({"tex", "surf"})
 _WATCHED_KINDS = frozenset(
-    "call name import attribute env library flag key tool define condition package include image".split()
+    [
+        "call",
+        "name",
+        "import",
+        "attribute",
+        "env",
+        "library",
+        "flag",
+        "key",
+        "tool",
+        "define",
+        "condition",
+        "package",
+        "include",
+        "image",
+    ]
 )
 _OF_CODE = frozenset({"call", "name", "attribute"})
 _SINCE_RECENT = (6, 0)
-_ORDINARY = frozenset("nvblas cufftw".split())
+_ORDINARY = frozenset(["nvblas", "cufftw"])
 """Libraries with the names of other libraries: a call of theirs can't be told from one of the original."""
 
 
