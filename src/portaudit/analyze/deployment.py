@@ -105,23 +105,27 @@ class _Deployment:
 
     def run(self) -> Iterator[Evidence]:
         lists: dict[tuple[int, Path], list[Leaf]] = {}
+        axes: dict[tuple[int, Path], list[Leaf]] = {}
         for document, leaf in self.members:
             if leaf.path and isinstance(leaf.path[-1], int) and leaf.key in _ARGUMENT_LISTS:
                 lists.setdefault((document, leaf.path[:-1]), []).append(leaf)
             if "matrix" in leaf.path and not self.conda:
-                lists.setdefault((document, _axis(leaf.path)), []).append(leaf)
+                axes.setdefault((document, _axis(leaf.path)), []).append(leaf)
         for document, leaf in self.members:
             frame = self._framed(document, leaf)
             if self.conda:
                 yield from conda_leaf(leaf, frame)
                 continue
             yield from self._leaf(document, leaf, frame)
-        for (document, path), leaves in lists.items():
-            frame = self._framed(document, leaves[0])
-            if "matrix" in path:
-                yield from vendorkeys.matrix(leaves, frame)
-            else:
-                yield from _arguments(leaves, frame)
+        for (document, _), leaves in lists.items():
+            yield from _arguments(leaves, self._framed(document, leaves[0]))
+        told: set[tuple[object, ...]] = set()
+        for (document, path), leaves in sorted(axes.items(), key=lambda a: _is_included(a[0][1])):
+            # What is included repeats values of an axis, or is an axis spelled entry by entry.
+            axis = (document, path[: path.index("matrix")], leaves[0].key)
+            if axis not in told:
+                told.add(axis)
+                yield from vendorkeys.matrix(leaves, self._framed(document, leaves[0]))
 
     def _framed(self, document: int, leaf: Leaf) -> Frame:
         """The frame of a service, job or container; where others serve ROCm, one named CUDA is no work."""
@@ -227,6 +231,10 @@ class _Deployment:
 def _axis(path: Path) -> Path:
     """The path of a matrix axis: without the place in its list."""
     return path[:-1] if path and isinstance(path[-1], int) else path
+
+
+def _is_included(path: Path) -> bool:
+    return "include" in path or "exclude" in path
 
 
 def _group(path: Path) -> str:

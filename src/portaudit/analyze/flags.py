@@ -23,6 +23,7 @@ _TAKES_NEXT = word_set(
     "linker-options diag-suppress diag_suppress Werror ftz prec-div prec-sqrt fmad compress-mode "
     "split-compile"
 )
+_OF_CONTAINERS = frozenset({"--gpus", "--nv", "--nvccli"})
 _ARCHITECTURE = frozenset({"arch", "gencode", "generate-code", "gpu-architecture", "code", "gpu-code"})
 _ARCH_VALUE = re.compile(r"-{1,2}(?:arch|gpu-architecture)=(?:sm_|compute_|lto_)")
 _LIBRARY_FILE = re.compile(r"(?:^|/)lib([A-Za-z0-9_+-]{2,60})\.(?:so|a|dylib)(?:[.\d]*)$")
@@ -67,7 +68,7 @@ def nvcc_options(
 
 @lru_cache(maxsize=4)
 def _bare_names(flags: frozenset[str]) -> dict[str, str]:
-    return {flag.lstrip("-").partition("=")[0]: flag for flag in sorted(flags, reverse=True)}
+    return {f.lstrip("-"): f for f in sorted(flags - _OF_CONTAINERS, reverse=True) if "=" not in f}
 
 
 def _by_bare_name(vocabulary: Vocabulary) -> dict[str, str]:

@@ -7,7 +7,7 @@ import msgspec
 
 from portaudit.analyze import clusters, containers, flags, installs
 from portaudit.analyze.base import Text
-from portaudit.analyze.branches import Turn, regions
+from portaudit.analyze.branches import Turn, regions, side_of
 from portaudit.analyze.cmakeoptions import cache_options
 from portaudit.analyze.indexes import urls
 from portaudit.analyze.shellwords import Command, commands
@@ -146,10 +146,19 @@ def _assignments(words: Sequence[Word]) -> Iterator[tuple[str, str, Word]]:
             return
 
 
+def _is_exported(words: Sequence[Word]) -> bool:
+    """Whether assignments reach another program: by ``export``, or because a command follows."""
+    rest = [word for word in words if word.text not in _KEYWORDS]
+    return any(not _ASSIGNMENT.fullmatch(word.text) for word in rest)
+
+
 def _command(command: Command, following: Command | None, frame: Frame, depth: int) -> Iterator[Evidence]:
     words: Sequence[Word] = command.words
+    exported = _is_exported(words)
     for name, value, word in _assignments(words):
-        yield from variable(name, value, word, frame)
+        # A variable of the script itself; only well-known names are still read by somebody else.
+        if exported or name in frame.vocabulary.env or not is_watched_env(name, frame.vocabulary):
+            yield from variable(name, value, word, frame)
     words = _stripped(words)
     if command.here is not None and (_is_shell_body(command, words)) and depth < _NESTING:
         start, end = command.here
@@ -159,6 +168,8 @@ def _command(command: Command, following: Command | None, frame: Frame, depth: i
     if command.ends_with == "||" and following is not None and not _gives_up(following):
         line = frame.text.place(command.start)[0]
         optional = Guard("optional", "a failure is caught by ||", line)
+        if side_of(" ".join(w.text for w in following.words[:4])) == "rocm":
+            optional = Guard("cuda", "the command behind || asks for ROCm", line)
         if frame.guard_at(command.start) is None:
             frame = msgspec.structs.replace(frame, guard=optional)
         yield from map(_caught, _run(words, command, frame, depth))
@@ -200,7 +211,7 @@ def _is_shell_body(command: Command, words: Sequence[Word]) -> bool:
 
 def variable(name: str, value: str, word: Word, frame: Frame, **attrs: str | bool) -> Iterator[Evidence]:
     """Evidence for a variable that is set, where its name or its value speaks of a vendor."""
-    known = is_watched_env(name, frame.vocabulary)
+    known = is_watched_env(name, frame.vocabulary) and name not in _SEARCH_PATHS
     if known or (name in _SEARCH_PATHS and flags.names_toolkit(value, frame.assigned)):
         yield frame.evidence(
             EvidenceKind.ENV, name, word.start, word.end, write=True, value=value.strip("\"'"), **attrs
@@ -313,6 +324,8 @@ def _reads(command: Command, source: str, offset: int, seen: set[str], frame: Fr
     for match in _READ.finditer(source, begin, max(begin, command.end - offset)):
         name = match.group(1)
         if name in seen or name in frame.assigned or name not in frame.vocabulary.env:
+            continue
+        if name.endswith("VERSION"):
             continue
         seen.add(name)
         at = offset + match.start()

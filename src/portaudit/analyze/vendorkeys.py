@@ -63,7 +63,7 @@ def _known_key(key: str, value: str, frame: Frame) -> str:
     pair = f"{key}: {value}"
     if pair in frame.vocabulary.keys:
         return pair
-    certain = "/" in key or "." in key or "nvidia" in key.lower()
+    certain = "/" in key or "." in key or "nvidia-" in key.lower()
     return key if certain and key in frame.vocabulary.keys else ""
 
 
