@@ -3,6 +3,7 @@
 import re
 from functools import lru_cache
 
+from portaudit.analyze.words import word_set
 from portaudit.model.evidence import Vocabulary
 
 _MATTERS = re.compile(
@@ -15,45 +16,57 @@ _SIGN = re.compile(
     rb"cuda|nvidia|nvcc|nvml|nvrtc|nvtx|nvenc|nvdec|cuvid|nvjpeg|nvshmem|nvlink|nvfp4|nccl|rocm|hip|amd|gfx\d"
     rb"|cu(?:blas|dnn|fft|rand|solver|sparse|tensor|file|pti|dss|tlass|py|tile)|tensorrt|ptx|cubin|gencode|ptxas"
     rb"|(?:^|_)(?:sm|compute)_?\d\d|capabilit|arch_list|float8|fp8|e4m3|hwaccel|num_warps|warp_size|geforce"
-    rb"|(?:^|_)npp|tesla|multimem|inline_asm|CU_|aiter|[rc]dna",
+    rb"|__global__|__device__|__shared__|threadIdx|blockIdx|(?:^|_)npp|tesla|multimem|inline_asm|CU_|aiter|[rc]dna",
     re.IGNORECASE,
 )
-_PRODUCTS = "A100 A800 H100 H800 H200 H20 B200 B300 GB200 V100 P100 P40 T4 L4 L40 L40S A10 A10G A30 A40 A6000 RTX GTX"
-# Words that say too little to enter the tree for, although tables hold names that end in them.
-_PLAIN = frozenset(
-    "torch utils io core language runtime compiler driver version distributed random device data tests nn ops lib"
-    " main config api backend model models kernels kernel common autoinit tools cluster set get run load init"
-    " stream event float int bool name list type array t G std x c o w v E M g O code arch link time run help".split()
+_IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([^\r\n#;]{1,300})", re.MULTILINE)
+_PRODUCTS = (
+    "A100 A800 H100 H800 H200 H20 B200 B300 GB200 V100 P100 P40 T4 L4 L40 L40S A10 A10G A30 A40 A6000 RTX GTX"
 )
+# Words that say too little to enter the tree for, although tables hold names that end in them.
+_PLAIN = word_set(
+    "torch utils io core language runtime compiler driver version distributed random device data tests nn ops lib"
+    " main config api backend model models kernels kernel common tools cluster set get run load init"
+    " stream event float int bool name list type array std arch link time help code add sub min max any"
+    " include profile static debug optimize library threads shared verbose keep clean print copy"
+)
+_METHOD = re.compile(r"(?=\w{8})[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
 _MEMO_LIMIT = 300_000
 
 
 class Lexicon:
     """The words of a vocabulary, ready to look tokens up."""
 
-    __slots__ = ("_memo", "_words", "exact", "globs", "modules", "tails")
+    __slots__ = ("_memo", "_tops", "_words", "dotted", "modules", "plain", "texts")
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.modules = vocabulary.modules
-        self.exact = frozenset(n for n in vocabulary.watched if "*" not in n and "?" not in n)
-        patterns = [n for n in vocabulary.watched if "*" in n or "?" in n]
-        self.tails = frozenset(n[2:] for n in patterns if n.startswith("*.") and n[2:].isidentifier())
-        dotted = sorted(n for n in patterns if "." in n and not (n.startswith("*.") and n[2:].isidentifier()))
-        self.globs = re.compile("|".join(map(_regex, dotted)) or r"(?!)")
+        self.dotted = frozenset(n for n in vocabulary.watched if "." in n)
+        """Qualified names that rules ask for."""
+        others = frozenset().union(
+            *(vocabulary.libraries, vocabulary.env, vocabulary.tools, vocabulary.flags, vocabulary.packages),
+            *(vocabulary.keys, vocabulary.symbols, vocabulary.device_symbols, vocabulary.headers),
+            *(vocabulary.modules, vocabulary.quiet),
+        )
+        self.texts = vocabulary.watched - others
+        """Words that rules ask for in constants."""
+        self.plain = frozenset(n for n in self.texts if _METHOD.fullmatch(n))
+        """Names of methods and attributes that rules ask for, whatever they belong to."""
         self._words = frozenset(self._all_words(vocabulary))
+        self._tops = frozenset(n.partition(".")[0].encode() for n in vocabulary.modules)
         self._memo: dict[bytes, bool] = {}
 
     def _all_words(self, vocabulary: Vocabulary) -> list[bytes]:
-        words: set[str] = {*_PRODUCTS.split(), *self.tails}
-        for name in vocabulary.watched:
-            words.update(_telling(name))
-        for name in vocabulary.modules:
-            words.add(name.rpartition(".")[2])
-        for name in (*vocabulary.tools, *vocabulary.flags, *vocabulary.env):
-            words.update(re.findall(r"[A-Za-z_]\w{2,}", name))
+        words: set[str] = {*_PRODUCTS.split(), *self.texts}
+        words.update(name.rpartition(".")[2] for name in self.dotted)
+        for name in (*vocabulary.tools, *vocabulary.flags):
+            words.update(re.findall(r"[A-Za-z_]\w{3,}", name))
+        words.update(name.rstrip("*") for name in vocabulary.env)
         for name in vocabulary.libraries:
             words.update((name, f"l{name}", f"lib{name}"))
-        return [w.encode() for w in words if len(w) > 1 and w not in _PLAIN and w.isascii()]
+        return [
+            w.encode() for w in words if len(w) > 1 and w not in _PLAIN and w.isidentifier() and w.isascii()
+        ]
 
     def is_sign(self, token: bytes) -> bool:
         """Whether a token is a reason to enter the tree."""
@@ -65,9 +78,13 @@ class Lexicon:
             self._memo[token] = known
         return known
 
+    def imports_known(self, names: bytes) -> bool:
+        """Whether an import names a known module."""
+        return any(token in self._tops for token in _TOKEN.findall(names))
+
     def watches(self, name: str) -> bool:
-        """Whether a rule asks for a dotted name."""
-        return name in self.exact or name.rpartition(".")[2] in self.tails or self.globs.fullmatch(name) is not None
+        """Whether a rule asks for a dotted name, or for its last part alone."""
+        return name in self.dotted or name.rpartition(".")[2] in self.plain
 
     def module_of(self, name: str) -> str:
         """The longest known module that a dotted name begins with, empty when there is none."""
@@ -76,21 +93,6 @@ class Lexicon:
                 return name
             name = name.rpartition(".")[0]
         return ""
-
-
-def _regex(glob: str) -> str:
-    return re.escape(glob).replace(r"\*", ".*").replace(r"\?", ".")
-
-
-def _telling(name: str) -> list[str]:
-    """The parts of a watched name that stand in a file that uses it: the last one, or the one before a glob."""
-    parts = [p for p in re.split(r"[.:]+", name) if p]
-    plain = [p for p in parts if p.isidentifier()]
-    if not parts:
-        return []
-    if parts[-1] in plain:
-        return [parts[-1]]
-    return plain[-1:] if len(plain) > 1 or len(parts) > 1 else []
 
 
 @lru_cache(maxsize=4)
@@ -117,6 +119,9 @@ class Marks:
         for match in _TOKEN.finditer(raw):
             if is_sign(match.group()):
                 at[match.start()] = 1
+        for match in _IMPORT.finditer(raw):
+            if words.imports_known(match.group(1)):
+                at[match.start(1)] = 1
 
     def between(self, start: int, end: int) -> bool:
         """Whether a telling word begins in a range."""

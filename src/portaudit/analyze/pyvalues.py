@@ -113,6 +113,8 @@ class Place(NamedTuple):
     caught_line: int = 0
     talk: bool = False
     """Inside a message to people: texts mean nothing here."""
+    extent: tuple[int, int] = (0, 0)
+    """Offsets of the function, or of the statement at module level, that holds the place."""
 
 
 def plain_text(node: Node, source: str) -> str | None:

@@ -1,0 +1,225 @@
+"""What is done with values that mean something else on ROCm: capability, device name, architecture list, versions."""
+
+import re
+from typing import NamedTuple, Optional
+
+from tree_sitter import Node
+
+from portaudit.analyze.pyfile import Attrs, PyFile
+from portaudit.analyze.pyvalues import Place, Value
+from portaudit.analyze.words import word_set
+from portaudit.model.evidence import Confidence, EvidenceKind
+
+_PRODUCT = re.compile(
+    r"GeForce|Tesla|Quadro|\bRTX\b|\bGTX\b|\bTITAN\b|NVIDIA .|DGX|Jetson|Orin|Xavier"
+    r"|(?<![A-Za-z0-9])(?:A|H|B|V|P|GB|GH|L)(?:100|200|300|800|20|40|40S|4|40s|10|10G|16|30|6000|5000)(?![0-9A-Za-z])|(?<![A-Za-z0-9])T4(?![0-9A-Za-z])",
+)
+_ARCH_TEXT = re.compile(r"(?:sm|compute|arch)_?$|-gencode|-arch|compute_|sm_")
+_LOOSE_NAME = re.compile(r"name|device|gpu|card|hardware|model_id", re.IGNORECASE)
+_NUMBER = re.compile(
+    r"[\d.()\[\],\s]+|[A-Z][A-Z0-9_]*|Version\(.*|parse\(.*|.*[vV]ersion.*|\(?\d.*", re.DOTALL
+)
+_PASS = frozenset({"paren", "either", "choice", "await", "star"})
+_PARSERS = re.compile(
+    r"^(?:int|float|tuple|map|list|len|max|min|sorted|enumerate|zip|str\.\w+|Version|LooseVersion|StrictVersion|parse)$|version|^re\.|^semver|parse"
+)
+_PRINTERS = word_set(
+    "print str repr format info debug warning warn error exception critical log echo write secho pprint dumps"
+)
+
+
+class Use(NamedTuple):
+    """What the expression around does with a value."""
+
+    kind: str
+    """member, item, arg, cmp, arith, concat, format, key, test, return, assign, unpack, iter, elem, raise, drop, ..."""
+    detail: str = ""
+    """Attribute, callee, comparison or text beside it."""
+    outer: Optional["Use"] = None
+    argument: str = ""
+    """First argument of a called attribute."""
+
+
+DROPPED = Use("drop")
+
+
+def tagged(file: PyFile, node: Node, value: Value, use: Use, place: Place) -> None:
+    """Evidence for one use of a value whose sort is known."""
+    handler = _HANDLERS.get(value.tag)
+    if handler is not None:
+        handler(file, node, value, use, place)
+
+
+def is_printer(name: str) -> bool:
+    """Whether a function only shows its arguments to people."""
+    owner, _, last = name.rpartition(".")
+    return last in _PRINTERS and (
+        last in ("print", "str", "repr", "pprint")
+        or bool(re.search(r"log|warn|click|console|sys\.std|print|json", owner, re.IGNORECASE))
+        or last in ("info", "warning", "debug")
+    )
+
+
+def _settled(use: Use, through: frozenset[str]) -> Use:
+    """The use behind what only takes a value apart or wraps it."""
+    steps = 0
+    while use.outer is not None and steps < 30 and (use.kind in _PASS or use.kind in through):
+        if use.kind == "arg" and not _PARSERS.search(use.detail):
+            break
+        use = use.outer
+        steps += 1
+    return use
+
+
+def _capability(file: PyFile, node: Node, value: Value, use: Use, place: Place) -> None:
+    final = _settled(use, frozenset({"member", "item", "arith", "arg", "elem"}))
+    direct = node.type == "call" or (
+        node.type == "attribute"
+        and not value.name.endswith(("major", "minor"))
+        and value.origin.endswith("compute_capability")
+    )
+    attrs: Attrs = {}
+    if final.kind == "cmp":
+        operator, _, other = final.detail.partition(" ")
+        if other in ("None", "True", "False"):
+            return
+        attrs["compared"] = final.detail
+    elif final.kind in ("format", "concat") and _ARCH_TEXT.search(final.detail):
+        attrs["used_as"] = "arch-name"
+    elif final.kind == "key":
+        attrs["used_as"] = "key"
+    elif direct:
+        attrs["used_as"] = _plain_use(final)
+    else:
+        return
+    if not direct:
+        attrs["through"] = file.slice(node)[:60]
+    if value.tag and not value.origin.startswith(("torch.", "pynvml.", "cupy.", "numba.")):
+        attrs["wrapper"] = True
+    file.add(EvidenceKind.CALL, value.origin, node, place, attrs)
+
+
+def _plain_use(use: Use) -> str:
+    if use.kind == "arg":
+        return "printed" if is_printer(use.detail) else "passed"
+    return {
+        "format": "printed",
+        "assign": "assigned",
+        "unpack": "assigned",
+        "return": "returned",
+        "drop": "dropped",
+    }.get(use.kind, "stored")
+
+
+def _device_name(file: PyFile, node: Node, value: Value, use: Use, place: Place) -> None:
+    final = _settled(use, frozenset({"item", "arg"}))
+    while final.kind == "member" and final.outer is not None and not final.argument:
+        final = _settled(final.outer, frozenset())
+    text = final.argument if final.kind == "member" else final.detail
+    if final.kind in ("member", "cmp") or (final.kind == "arg" and final.detail.startswith("re.")):
+        product(file, node, text, value.origin, place)
+
+
+def product(file: PyFile, node: Node, text: str, origin: str, place: Place, sure: bool = True) -> None:
+    """A product name in a test."""
+    found = _PRODUCT.search(text)
+    if found is not None:
+        attrs: Attrs = {"product": found.group().strip(), "of": origin}
+        confidence = Confidence.HIGH if sure else Confidence.MEDIUM
+        guard = file.beside(place, "product")
+        file.add(EvidenceKind.PATTERN, "device-product-name", node, place, attrs, confidence, guard)
+
+
+def loose_product(file: PyFile, node: Node, constant: str, other: str, place: Place) -> None:
+    """A product name compared with something that is called like a device."""
+    if _LOOSE_NAME.search(other) and _PRODUCT.search(constant):
+        product(file, node, constant, other[:60], place, False)
+
+
+def _arch(file: PyFile, node: Node, value: Value, use: Use, place: Place) -> None:
+    final = _settled(use, frozenset())
+    if final.kind == "member":
+        if final.detail in ("sort", "copy", "append", "count", "index", "join") and value.tag == "arch-list":
+            return
+        parsed = True
+    elif final.kind == "cmp":
+        parsed = re.search(r"sm_|compute_|\d\d", final.detail) is not None and "gfx" not in final.detail
+    else:
+        parsed = (final.kind == "item" and value.tag == "arch") or (
+            final.kind == "arg" and final.detail in ("int", "float")
+        )
+    if parsed:
+        file.add(
+            EvidenceKind.CALL, value.origin or "torch.cuda.get_arch_list", node, place, {"used_as": "parsed"}
+        )
+
+
+def _cuda_version(file: PyFile, node: Node, value: Value, use: Use, place: Place) -> None:
+    final = _settled(use, frozenset())
+    used = _version_use(file, final)
+    direct = (node.type == "attribute" and value.name == "torch.version.cuda") or node.type == "call"
+    if not direct and used not in ("text", "compared"):
+        return
+    attrs: Attrs = {"used_as": used}
+    if not direct:
+        attrs["through"] = file.slice(node)[:60]
+    if used == "compared":
+        attrs["compared"] = final.detail
+    file.add(EvidenceKind.ATTRIBUTE, "torch.version.cuda", node, place, attrs)
+
+
+def _version_use(file: PyFile, use: Use) -> str:
+    if use.kind in ("member", "item", "concat", "iter", "arith"):
+        return "text"
+    if use.kind == "cmp":
+        return "switch" if use.detail.endswith((" None", " True", " False")) else "compared"
+    if use.kind == "arg":
+        if is_printer(use.detail):
+            return "printed"
+        return "text" if _PARSERS.search(use.detail) else "passed"
+    if use.kind == "format":
+        return "text" if re.search(r"cu(?:da)?[-_]?$|whl/|==", use.detail) else "printed"
+    return {"test": "switch", "assign": "assigned", "unpack": "text", "return": "returned"}.get(
+        use.kind, "stored"
+    )
+
+
+def _cudnn_version(file: PyFile, node: Node, value: Value, use: Use, place: Place) -> None:
+    final = _settled(use, frozenset({"arith", "item"}))
+    if final.kind == "cmp" and not final.detail.endswith(" None"):
+        file.add(EvidenceKind.CALL, value.origin, node, place, {"compared": final.detail})
+
+
+def _toolkit_home(file: PyFile, node: Node, value: Value, use: Use, place: Place) -> None:
+    final = _settled(use, frozenset())
+    if final.kind in ("concat", "format", "arith", "member", "item"):
+        used = "path"
+    elif final.kind == "arg":
+        used = (
+            "printed"
+            if is_printer(final.detail)
+            else "path"
+            if re.search(r"join|[Pp]ath|exists|isdir|realpath|str$", final.detail)
+            else "passed"
+        )
+    elif final.kind in ("test", "cmp"):
+        used = "test"
+    else:
+        used = {"assign": "assigned", "return": "returned"}.get(final.kind, "stored")
+    direct = "through" if value.name != value.origin else ""
+    attrs: Attrs = {"used_as": used}
+    if direct:
+        attrs["through"] = file.slice(node)[:60]
+    if used in ("path", "test", "passed"):
+        file.add(EvidenceKind.ATTRIBUTE, "torch.utils.cpp_extension.CUDA_HOME", node, place, attrs)
+
+
+_HANDLERS = {
+    "capability": _capability,
+    "device-name": _device_name,
+    "arch": _arch,
+    "arch-list": _arch,
+    "cuda-version": _cuda_version,
+    "cudnn-version": _cudnn_version,
+    "toolkit-home": _toolkit_home,
+}
