@@ -130,10 +130,11 @@ def _strings(file: CxxFile) -> Iterator[Evidence]:
     """What strings of host code hold: compiler options, library names, kernels for run-time compilation."""
     text = file.lexed.text
     both = _HIP_WORDS.search(text) is not None
+    compiles = any(word.startswith(("nvrtc", "nvPTXCompiler", "nvJitLink", "cuLink")) for word in file.words)
     for token in file.lexed.strings:
         inner = text[token.inner : token.inner_end]
         if inner.startswith("-"):
-            flag = _flag(inner, file.vocabulary)
+            flag = _flag(inner, file.vocabulary) if compiles else ""
             if flag:
                 attrs: dict[str, AttrValue] = {"value": inner[:80], "form": "rtc"}
                 yield file.evidence(EvidenceKind.FLAG, flag, token.inner, token.inner_end, attrs)

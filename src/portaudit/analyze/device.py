@@ -115,7 +115,7 @@ def _atomics(file: CxxFile) -> Iterator[Evidence]:
         base = re.search(r"[A-Za-z_]\w*", file.code[slice(*spans[0])].replace("const", ""))
         kind = _pointee(file, function, base.group()) if base else ""
         if kind:
-            attrs: dict[str, AttrValue] = {"type": kind}
+            attrs: dict[str, AttrValue] = {"type": kind, "symbol": "atomicAdd"}
             yield _pattern(file, "atomic-add", match.start(), match.end() - 1, attrs)
 
 

@@ -3,10 +3,12 @@
 import re
 from collections.abc import Iterator
 
+from portaudit.analyze.conditions import evaluate
 from portaudit.analyze.cxxfile import CxxFile
 from portaudit.analyze.cxxnames import WORD
 from portaudit.analyze.guards import condition_of, is_nvidia_macro, is_rocm_macro
 from portaudit.analyze.lexical import Directive
+from portaudit.analyze.warp import is_warp_width
 from portaudit.model.evidence import AttrValue, Evidence, EvidenceKind
 
 _INCLUDE = re.compile(r'[ \t]*(?:<([^>\n]+)>|"([^"\n]+)")')
@@ -58,6 +60,8 @@ def _define(file: CxxFile, directive: Directive) -> Iterator[Evidence]:
         number = file.constants.value(value)
         if number is not None and abs(number) < 1 << 63:
             attrs["int"] = number
+        if is_warp_width(name):
+            attrs["warp_width"] = True
     elif pasted := _PASTES.search(value):
         attrs["pastes"] = pasted.group(1) or pasted.group(2)
     yield file.evidence(EvidenceKind.DEFINE, name, start, start + len(name), attrs)
@@ -86,10 +90,18 @@ def _condition(file: CxxFile, directive: Directive) -> Iterator[Evidence]:
         attrs: dict[str, AttrValue] = {"form": _form(name, condition), "text": condition[:120]}
         if attrs["form"] == "compare" and re.search(rf"defined[ \t]*\(?[ \t]*{name}\b", condition):
             attrs["protected"] = True
-            # "defined(X) && X < 700" drops a branch for old hardware: right without the macro too
-            attrs["harmless"] = re.search(rf"\b{name}\b[ \t]*<", condition) is not None
+            attrs["harmless"] = _harmless(name, condition)
         attrs["has_else"] = chain.branches > 1
         yield file.evidence(EvidenceKind.CONDITION, name, directive.start, directive.end, attrs)
+
+
+def _harmless(name: str, condition: str) -> bool:
+    """``defined(X) && X < 700`` drops a branch for old hardware, ``!defined(X) || X >= 700`` keeps one for
+    new
+    hardware: both are right where the macro is missing."""
+    if re.search(rf"\b{name}\b[ \t]*<", condition):
+        return True
+    return bool(evaluate(condition, lambda macro: False if macro == name else None))
 
 
 def _form(name: str, condition: str) -> str:

@@ -30,9 +30,19 @@ def use_evidence(file: CxxFile) -> Iterator[Evidence]:
     yield from _qualified(file)
     yield from _unknown(file, macro_names)
     yield from _pasted(file)
+    yield from _own_functions(file)
     if "namespace" in file.words:
         for match in _OWN_NAMESPACE.finditer(file.code):
             yield file.evidence(EvidenceKind.DEFINE, match.group(1), *match.span(1), {"form": "namespace"})
+
+
+def _own_functions(file: CxxFile) -> Iterator[Evidence]:
+    """Functions of the project that have a name of CUDA's: ``atomicAdd`` for a type that CUDA lacks."""
+    known = (file.vocabulary.symbols, file.vocabulary.quiet, file.vocabulary.watched)
+    for function in file.functions.all:
+        if function.name and any(function.name in names for names in known):
+            end = function.params[0]
+            yield file.evidence(EvidenceKind.DEFINE, function.name, function.start, end, {"form": "function"})
 
 
 def _macro_names(file: CxxFile) -> frozenset[int]:

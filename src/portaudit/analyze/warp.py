@@ -24,7 +24,7 @@ _NARROW = re.compile(
 )
 _WIDE = re.compile(r"long|64|size_t|auto|lane_mask|bool")
 _LITERAL = re.compile(
-    r"^\(?[ \t]*(?:0[xX][fF]{8}|4294967295|~[ \t]*0|-[ \t]*1|0[xX][0-9a-fA-F]{1,16}|\d{1,20})([uUlL]*)[ \t]*\)?$"
+    r"^\(?[ \t]*(?:~[ \t]*0|-[ \t]*1|0[xX][0-9a-fA-F]{1,16}|\d{1,20})([uUlL]*)[ \t]*\)?$"
 )
 _INDEX = re.compile(r"\bthreadIdx\.x\b")
 _LANE_STEP = re.compile(
@@ -46,8 +46,18 @@ _VOLATILE_STEP = re.compile(
 )
 _SPIN = re.compile(r"\bwhile[ \t]*\([^;{}]{0,80}?\batomic(?:CAS|Exch)[ \t]*\(")
 _FIRST_WARP = re.compile(r"\bif[ \t]*\([ \t]*(threadIdx\.x|\w+)[ \t]*<[ \t]*32[uU]?[ \t]*\)")
-_IS_32 = re.compile(r"[ \t]*(?:=|\{)[ \t]*32[uU]?\b")
+_IS_32 = re.compile(r"[ \t]*(?:=|\{)[^;{}]{0,60}\b32[uU]?\b")
+_WARP_NAME = re.compile(
+    r"(?:^|_|[a-z])(?:(?:threads?|lanes?)_?(?:per|in)_?(?:a_)?warp|(?:warp|wave(?:front)?)_?"
+    r"(?:size|sz|width|lanes?|len(?:gth)?|threads|dim)?)_*$",
+    re.IGNORECASE,
+)
 _DECLARES = re.compile(r"\b(?:constexpr|const|static|enum)\b[^;]{0,120}$")
+
+
+def is_warp_width(name: str) -> bool:
+    """Whether a constant of this name means the number of lanes: WARP_SIZE, kWarpSize, THREADS_PER_WARP."""
+    return _WARP_NAME.search(name) is not None
 
 
 def call_attrs(file: CxxFile, name: str, start: int, spans: list[tuple[int, int]]) -> dict[str, AttrValue]:
@@ -63,7 +73,7 @@ def call_attrs(file: CxxFile, name: str, start: int, spans: list[tuple[int, int]
         attrs |= _destination(file, start)
     if name not in file.vocabulary.watched:
         return attrs
-    for index, text in enumerate(texts[:6]):
+    for index, text in enumerate(texts[:24]):
         value = file.constants.value(text) if text[:1].isalnum() or text[:1] in "(_" else None
         if value is not None and abs(value) < 1 << 62:
             attrs[f"arg{index}_value"] = value
@@ -163,7 +173,7 @@ def _warp_constants(file: CxxFile) -> Iterator[Evidence]:
     if "arp" not in file.code and "ARP" not in file.code:
         return
     for word in file.words:
-        if "warp" not in word.lower():
+        if not is_warp_width(word):
             continue
         for start, end in occurrences(file.code, word):
             if _IS_32.match(file.code, end) and _DECLARES.search(file.code[max(0, start - 160) : start]):

@@ -39,9 +39,9 @@ def scan(root: Path, config: Config, progress: Progress | None = None) -> Report
     sources = [item for item in found if isinstance(item, Source)]
     skips = [item for item in found if isinstance(item, Skip)]
     readings = _read(base, sources, config, knowledge.digest, progress)
-    own = TreeFacts(item for reading in readings for item in reading.evidence)
+    own = TreeFacts((item for r in readings for item in r.evidence), (r.path for r in readings))
     matcher = Matcher(knowledge, target, own)
-    findings = [finding for reading in readings for finding in matcher.file(list(reading.evidence))]
+    findings = matcher.tree_findings(readings)
     return make_report(
         version=__version__,
         root=name,

@@ -100,8 +100,8 @@ def _check(
     tables = ("api", *TABLE_FILES)
     if given.table and given.table not in tables:
         wrong("table", f"{given.table!r} is not accepted; accepted: {', '.join(tables)}")
-    if given.when is None and not given.table:
-        wrong("when", "a rule needs when or table")
+    if given.when is None and not given.table and not given.derived:
+        wrong("when", "a rule needs when, table or derived")
     kinds = {kind.value for kind in EvidenceKind}
     for kind in given.when.kind if given.when else ():
         if kind not in kinds:

@@ -1,13 +1,13 @@
 """Evidence -> findings: semantic rules first, then the fact of a table where no rule spoke."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from portaudit.knowledge.store import Knowledge
-from portaudit.match import when
+from portaudit.match import inherited, when
 from portaudit.match.fingerprint import with_fingerprints
-from portaudit.match.tree import COMPAT_GUARD, TreeFacts
+from portaudit.match.tree import OWN_GUARD, TreeFacts
 from portaudit.match.when import Indexed, Neighbours
-from portaudit.model.evidence import Confidence, Evidence, EvidenceKind, Guard
+from portaudit.model.evidence import Confidence, Evidence, EvidenceKind, Guard, Reading
 from portaudit.model.facts import Fact, Rule, Ruling, Target, Verdict
 from portaudit.model.findings import Finding, State
 
@@ -25,6 +25,7 @@ TABLES: dict[EvidenceKind, str] = {
     EvidenceKind.KEY: "key",
 }
 _QUIET_GUARDS = frozenset({"cuda", "rocm"})
+_USES = frozenset({EvidenceKind.CALL, EvidenceKind.NAME, EvidenceKind.PATTERN})
 _UNKNOWN_RULE = "api-unknown"
 
 
@@ -41,6 +42,18 @@ class Matcher:
         self._rulings: dict[tuple[str, str, int | None], Ruling] = {}
         self._unknown = self._by_slug.get(_UNKNOWN_RULE)
 
+    def tree_findings(self, readings: Iterable[Reading]) -> list[Finding]:
+        """The findings of all files, by path, with what files inherit from headers."""
+        by_path = {reading.path: self.file(list(reading.evidence)) for reading in readings}
+        rule = self._by_slug.get(inherited.SLUG)
+        if rule is not None:
+            own = [finding for found in by_path.values() for finding in found]
+            for finding in inherited.inherited(own, self.tree, rule):
+                by_path[finding.span.path].extend(with_fingerprints([finding]))
+        for found in by_path.values():
+            found.sort(key=_place)
+        return [finding for path in sorted(by_path) for finding in by_path[path]]
+
     def file(self, evidence: list[Evidence]) -> list[Finding]:
         """The findings of one file, in order, with fingerprints."""
         near = Neighbours(evidence)
@@ -51,8 +64,7 @@ class Matcher:
                 span = finding.span
                 key = (finding.rule, finding.subject, span.line, span.column, span.cell)
                 found.setdefault(key, finding)
-        ordered = sorted(found.values(), key=lambda f: (f.span.line, f.span.column, f.rule, f.subject))
-        return with_fingerprints(ordered)
+        return with_fingerprints(sorted(found.values(), key=_place))
 
     def _judge(self, item: Evidence, near: Neighbours) -> Iterator[Finding]:
         pasted = item.attr("pasted_by")
@@ -98,7 +110,7 @@ class Matcher:
         if ruling.verdict is Verdict.PORTABLE:
             return None
         rule = self._by_slug[ruling.rule]
-        guard = COMPAT_GUARD if table == "api" and self.tree.maps(item) else item.guard
+        guard = self._guard(item)
         return Finding(
             rule=rule.slug,
             verdict=self._verdict(ruling.verdict, guard),
@@ -119,8 +131,21 @@ class Matcher:
             line_text=item.line_text,
         )
 
+    def _own_header(self, item: Evidence, fact: Fact) -> bool:
+        """Whether a quoted include means a file of the tree, or only looks like one of CUDA's folders."""
+        if item.kind is not EvidenceKind.INCLUDE or not item.attr("local"):
+            return False
+        return "*" in fact.name or bool(self.tree.resolve(item.span.path, item.name))
+
+    def _guard(self, item: Evidence) -> Guard | None:
+        if item.kind in _USES:
+            symbol = item.attr("symbol") if item.kind is EvidenceKind.PATTERN else item.name
+            if isinstance(symbol, str) and self.tree.gives(item.span.path, symbol):
+                return OWN_GUARD
+        return item.guard
+
     def _from_rule(self, rule: Rule, item: Evidence) -> Finding:
-        guard = item.guard if rule.guarded == "quiet" else None
+        guard = self._guard(item) if rule.guarded == "quiet" else None
         return Finding(
             rule=rule.slug,
             verdict=self._verdict(rule.verdict, guard),
@@ -134,7 +159,7 @@ class Matcher:
             why=rule.why,
             fix=rule.fix,
             state=_state(guard),
-            guard=item.guard,
+            guard=guard or item.guard,
             evidence_kind=item.kind.value,
             scope=item.scope,
             line_text=item.line_text,
@@ -148,6 +173,10 @@ class Matcher:
     @staticmethod
     def _verdict(verdict: Verdict, guard: Guard | None) -> Verdict:
         return Verdict.PORTABLE if guard is not None and guard.side in _QUIET_GUARDS else verdict
+
+
+def _place(finding: Finding) -> tuple[int, int, str, str]:
+    return finding.span.line, finding.span.column, finding.rule, finding.subject
 
 
 def _state(guard: Guard | None) -> State:

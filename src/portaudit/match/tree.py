@@ -13,73 +13,94 @@ _MAPPED_TO = ("hip", "HIP", "roc", "ROC", "miopen", "rccl", "amdsmi", "__hip")
 class TreeFacts:
     """Facts that hold across files."""
 
-    def __init__(self, evidence: Iterable[Evidence]) -> None:
+    def __init__(self, evidence: Iterable[Evidence], paths: Iterable[str] = ()) -> None:
         self.own: set[str] = set()
         """CUDA-looking names that the tree itself defines."""
         self.namespaces: set[str] = set()
         """CUDA's namespaces that the tree opens itself: a vendored copy, or its own code."""
+        self.paths = frozenset(paths)
         self._pasting: dict[str, str] = {}
-        self._mapping: dict[str, set[str]] = defaultdict(set)
-        includes: dict[str, list[str]] = defaultdict(list)
+        self._given: dict[str, set[str]] = defaultdict(set)
+        self._by_name: dict[str, list[str]] = defaultdict(list)
+        for path in self.paths:
+            self._by_name[basename(path)].append(path)
+        self.includes: dict[str, list[Evidence]] = defaultdict(list)
+        for_hip: set[str] = set()
+        macros: list[Evidence] = []
         for item in evidence:
             if item.kind is EvidenceKind.DEFINE:
-                self._define(item)
-            elif item.kind is EvidenceKind.INCLUDE and item.attr("local"):
-                includes[item.span.path].append(item.name)
-        self._mapped_in = self._reach(includes) if self._mapping else {}
+                self._define(item, macros)
+            elif item.kind is EvidenceKind.INCLUDE:
+                if item.attr("local"):
+                    self.includes[item.span.path].append(item)
+                if item.name.startswith("hip/") and (item.guard is None or item.guard.side == "rocm"):
+                    for_hip.add(item.span.path)
+        for item in macros:
+            # A macro with a name of CUDA's, in a header for HIP or in a branch for it, is a mapping.
+            if item.span.path in for_hip or (item.guard is not None and item.guard.side == "rocm"):
+                self._given[item.span.path].add(item.name)
+        self._seen_in = self._reach() if self._given else {}
 
-    def _define(self, item: Evidence) -> None:
+    def _define(self, item: Evidence, macros: list[Evidence]) -> None:
         form = item.attr("form")
         if form == "namespace":
             self.namespaces.add(item.name)
             return
         value = item.attr("value")
-        if form == "macro" and isinstance(value, str) and value.startswith(_MAPPED_TO):
-            self._mapping[item.span.path].add(item.name)
+        if form == "function":
+            self._given[item.span.path].add(item.name)
+        elif form == "macro" and isinstance(value, str):
+            if value.startswith(_MAPPED_TO):
+                self._given[item.span.path].add(item.name)
+            else:
+                macros.append(item)
         pasted = item.attr("pastes")
         if isinstance(pasted, str):
             self._pasting[item.name] = pasted
         self.own.add(item.name)
 
-    def _reach(self, includes: dict[str, list[str]]) -> dict[str, set[str]]:
-        """Path -> names that some header it includes, directly or not, maps to HIP. Cycles end."""
-        by_name: dict[str, list[str]] = defaultdict(list)
-        for path in {*includes, *self._mapping}:
-            by_name[basename(path)].append(path)
-        reverse: dict[str, set[str]] = defaultdict(set)
-        for path, names in includes.items():
-            for name in names:
-                for target in _resolve(path, name, by_name):
-                    reverse[target].add(path)
-        mapped: dict[str, set[str]] = defaultdict(set)
-        for header, given in self._mapping.items():
+    def _reach(self) -> dict[str, set[str]]:
+        """Path -> names that the file or some header it includes, directly or not, gives a meaning. Cycles
+        end."""
+        reverse = self.includers()
+        seen_in: dict[str, set[str]] = defaultdict(set)
+        for header, given in self._given.items():
             pending, seen = deque([header]), {header}
             while pending:
                 path = pending.popleft()
-                mapped[path] |= given
-                fresh = reverse[path] - seen
+                seen_in[path] |= given
+                fresh = reverse.get(path, set()) - seen
                 seen |= fresh
                 pending.extend(fresh)
-        return mapped
+        return seen_in
 
-    def maps(self, item: Evidence) -> bool:
-        """Whether a header that this file includes turns the name into a HIP one."""
-        names = self._mapped_in.get(item.span.path)
-        return names is not None and item.name in names
+    def includers(self) -> dict[str, set[str]]:
+        """Path of a header -> files that include it directly."""
+        reverse: dict[str, set[str]] = defaultdict(set)
+        for path, items in self.includes.items():
+            for item in items:
+                for target in self.resolve(path, item.name):
+                    reverse[target].add(path)
+        return reverse
+
+    def resolve(self, path: str, name: str) -> list[str]:
+        """Files of the tree that an include may mean: the one beside, else all whose path ends like it."""
+        candidates = self._by_name.get(basename(name), [])
+        beside = normpath(join(dirname(path), name))
+        if beside in self.paths:
+            return [beside]
+        tail = normpath(name).lstrip("./")
+        return [c for c in candidates if c == tail or c.endswith("/" + tail)]
+
+    def gives(self, path: str, name: str) -> bool:
+        """Whether the tree itself gives a name its meaning for a file: by a macro for HIP, or as a
+        function."""
+        names = self._seen_in.get(path)
+        return names is not None and name in names
 
     def pastes(self, macro: str, prefix: str) -> bool:
         """Whether a macro of the tree puts ``prefix`` before its argument."""
         return self._pasting.get(macro) == prefix
 
 
-def _resolve(path: str, name: str, by_name: dict[str, list[str]]) -> list[str]:
-    """Files of the tree that an include may mean: the one beside, else all whose path ends like it."""
-    candidates = by_name.get(basename(name), [])
-    beside = normpath(join(dirname(path), name))
-    if beside in candidates:
-        return [beside]
-    tail = normpath(name).lstrip("./")
-    return [c for c in candidates if c == tail or c.endswith("/" + tail)]
-
-
-COMPAT_GUARD = Guard("rocm", "mapped to HIP by a header of this tree", 0)
+OWN_GUARD = Guard("rocm", "this tree gives the name a meaning of its own", 0)

@@ -160,6 +160,8 @@ class Rule(msgspec.Struct, frozen=True):
     when: "When | None" = None
     table: str = ""
     """The table whose rulings carry this rule's slug."""
+    derived: bool = False
+    """True where other findings lead to it (``match.inherited``): it has no condition of its own."""
     guarded: str = "quiet"
     """``quiet``: inside a ROCm guard the finding is portable; ``fire``: the guard does not help."""
     replaces: bool = True
