@@ -325,6 +325,7 @@ _LOOKS: tuple[Callable[[Leaf, Frame], Iterator[Evidence]], ...] = (
     _packages,
     vendorkeys.host_path,
     vendorkeys.product_label,
+    vendorkeys.instance_type,
     _urls,
     _cache_options,
 )

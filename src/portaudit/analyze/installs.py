@@ -125,6 +125,8 @@ def _option_index(word: Word, value: Word, frame: Frame) -> Iterator[Evidence]:
         yield from index(url, start, value.end, frame, "pip")
     elif "=" in url and "://" in url.partition("=")[2]:
         yield from index(url.partition("=")[2], start, value.end, frame, "pip")
+    elif tag := cuda_tag(url):
+        yield frame.evidence(EvidenceKind.INDEX, "cuda-wheel-index", start, value.end, url=url, tag=tag)
 
 
 def requirement(

@@ -292,7 +292,7 @@ def _arguments(words: Sequence[Word], name: str, frame: Frame) -> Iterator[Evide
     if nvcc or _COMPILERS.search(name):
         yield from flags.libraries(words[1:], frame)
         yield from flags.definitions(words[1:], frame)
-    if name not in ("export", "declare", "setenv", "[", "test", "[["):
+    if name not in ("export", "declare", "setenv"):
         yield from flags.toolkit_folder((w for w in words if not _ASSIGNMENT.fullmatch(w.text)), frame)
     if not installs.is_installer(name) and not name.startswith("python"):
         for word in words[1:]:
@@ -350,6 +350,14 @@ def _configure(words: Sequence[Word], frame: Frame) -> Iterator[Evidence]:
             yield frame.evidence(EvidenceKind.COMMAND, head, word.start, word.end, value=value or "yes")
 
 
+def _helm(words: Sequence[Word], frame: Frame) -> Iterator[Evidence]:
+    """Charts that are installed by name: ``nvidia/gpu-operator``."""
+    for word in words[1:]:
+        chart = word.text.rsplit("/", 1)[-1]
+        if "/" in word.text and "://" not in word.text and chart in frame.vocabulary.keys:
+            yield frame.evidence(EvidenceKind.KEY, chart, word.start, word.end, value=word.text, role="chart")
+
+
 def _make(words: Sequence[Word], frame: Frame) -> Iterator[Evidence]:
     """``make NVCC=/usr/local/cuda/bin/nvcc CUDA=1``."""
     for word in words[1:]:
@@ -365,5 +373,6 @@ _HANDLERS: dict[str, Callable[[Sequence[Word], Frame], Iterator[Evidence]]] = {
     "unset": _unset,
     "configure": _configure,
     "make": _make,
+    "helm": _helm,
     "gmake": _make,
 }

@@ -27,8 +27,11 @@ _RUNNER_KEYS = word_set(
 _PRODUCT_KEYS = word_set(
     "accelerator accelerators accelerator_type acceleratorType gpu gpus gpu_type gpuType gpu-type gpu_model "
     "instance_type instance-type instanceType machine_type machine-type machineType node_type vm_size vmSize "
-    "partition constraint gres node_pool nodepool worker_type nvidia_gpu device_type"
+    "partition constraint gres node_pool nodepool worker_type nvidia_gpu device_type resource_class roles "
+    "role"
 )
+_INSTANCE_KEY = re.compile(r"instance[-_]?types?$|machine[-_]?type$|vm[-_]?size$", re.IGNORECASE)
+_INSTANCE = re.compile(r"[A-Za-z][A-Za-z0-9]{1,30}(?:[._-][A-Za-z0-9]{1,24}){1,6}")
 _NODE_PARENTS = frozenset({"nodeSelector", "nodeAffinity", "accelerators"})
 _RUNTIMES = {
     "runtimeclassname": "runtimeClassName: nvidia",
@@ -54,8 +57,21 @@ def vendor_key(leaf: Leaf, frame: Frame) -> Iterator[Evidence]:
         yield _key(match.group(1), min(leaf.start, leaf.key_start), leaf, frame, role=key)
     elif direct and (name := _known_key(key, value, frame)):
         yield _key(name, leaf.key_start, leaf, frame, role=parent)
-    elif len(value) > 6 and ("-" in value or "/" in value) and value in frame.vocabulary.keys:
+    elif len(value) > 6 and ("-" in value or "/" in value) and _is_asked_for(value, frame):
         yield _key(value, min(leaf.start, leaf.key_start), leaf, frame, role=key)
+
+
+def _is_asked_for(value: str, frame: Frame) -> bool:
+    return value in frame.vocabulary.keys or value in frame.vocabulary.watched
+
+
+def instance_type(leaf: Leaf, frame: Frame) -> Iterator[Evidence]:
+    """A machine of a cloud, by its name there: ``instance:p4d.24xlarge``."""
+    if _INSTANCE_KEY.search(leaf.key) and _INSTANCE.fullmatch(leaf.text):
+        name = f"instance:{leaf.text.lower()}"
+        yield frame.evidence(
+            EvidenceKind.KEY, name, min(leaf.start, leaf.key_start), leaf.end, value=leaf.text, role=leaf.key
+        )
 
 
 def _known_key(key: str, value: str, frame: Frame) -> str:
