@@ -32,6 +32,7 @@ def command(names: tuple[str, ...], target: str | None, form: str) -> None:
     \b
     portaudit lookup cudaMallocAsync cudnn.h nvidia-cudnn-cu12
     portaudit lookup nvcr.io/nvidia/pytorch:24.05-py3 --target rocm=7.2,mi355x
+    portaudit lookup -- --use_fast_math
     """
     knowledge = load()
     wanted = parse_target(target, knowledge)

@@ -1,6 +1,5 @@
 """Names as people and files write them -> the name that a table has: aliases, globs, prefixes, spellings."""
 
-import difflib
 import re
 from collections.abc import Container, Iterable, Iterator
 
@@ -111,6 +110,8 @@ def library_names(name: str) -> Iterator[str]:
 
 def near(name: str, names: Iterable[str], limit: int, known: Container[str] = ()) -> list[str]:
     """The nearest spellings of a name. Shared pairs of letters keep the list to compare short."""
+    import difflib
+
     wanted = name.lower()
     pairs = {wanted[i : i + 2] for i in range(len(wanted) - 1)}
     slack = max(3, len(wanted) // 4)

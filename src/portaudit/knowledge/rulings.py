@@ -2,7 +2,8 @@
 docs/knowledge.md."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from typing import Protocol
 
 import msgspec
 
@@ -14,12 +15,20 @@ _HIP_COUNT = re.compile(r"\bhip:(\d+)(?: \((\d+) optional)?")
 _CUDA_COUNT = re.compile(r"\bcuda[\d.]*:(\d+)")
 
 
+class Lookup(Protocol):
+    """Facts by name."""
+
+    def get(self, name: str, /) -> Fact | None:
+        """The fact of a name."""
+        ...
+
+
 class Context:
     """What rulings need beside the fact: families by ``library/family``, policies by library."""
 
     __slots__ = ("families", "policies")
 
-    def __init__(self, families: Mapping[str, Fact], policies: Mapping[str, Fact]) -> None:
+    def __init__(self, families: Lookup, policies: Lookup) -> None:
         self.families = families
         self.policies = policies
 
@@ -145,8 +154,8 @@ def _changed(fact: Fact, message: str, why: str, fix: str, level: Level | None =
         _confidence(fact),
         _counterpart(fact),
         message,
-        why,
-        fix,
+        why or fact.note,
+        fix or f"Use {_counterpart(fact)} and check what it gives back",
     )
 
 
@@ -248,9 +257,9 @@ def _simple(rule: str, fact: Fact, message: str, target: Target) -> Ruling:
             verdict = Verdict.ADAPTATION
         version = fact.since.removeprefix("<=")
         why = f"{why}; it needs ROCm {version}, the target is {target.release}"
-    return Ruling(
-        rule, verdict, fact.level, fact.confidence, fact.equivalent or "none", message, why, fact.fix
-    )
+    equivalent = fact.equivalent or "none"
+    fix = fact.fix or ("Do without it" if equivalent == "none" else f"Use {equivalent}")
+    return Ruling(rule, verdict, fact.level, fact.confidence, equivalent, message, why, fix)
 
 
 def _header(fact: Fact, target: Target) -> Ruling:

@@ -8,7 +8,7 @@ import msgspec
 
 from portaudit import resources
 from portaudit.knowledge import index, lookup, rulings
-from portaudit.knowledge.index import Facts, Hours, Index
+from portaudit.knowledge.index import Facts, FactTable, Hours, Index
 from portaudit.model.evidence import Vocabulary
 from portaudit.model.facts import Fact, Gfx, Rule, Ruling, Target
 
@@ -22,6 +22,8 @@ _NAMES: dict[str, Callable[[str], Iterator[str]]] = {
 _GLOBS = frozenset({"api", "header", "package", "image", "env", "key", "tool"})
 TABLES = ("api", "header", "package", "module", "image", "tool", "env", "library", "flag", "key")
 """Tables by the order in which ``lookup`` looks."""
+_GROUPS = ("symbols", "quiet", "qualified", "device", "other")
+"""Parts of the API table, see ``vocabulary.group``."""
 
 
 class Knowledge:
@@ -39,6 +41,7 @@ class Knowledge:
         self.releases = found.releases
         """ROCm releases, ascending."""
         self._by_key = {key: rule for rule in found.rules for key in (rule.slug, rule.id)}
+        self._opened: dict[str, tuple[FactTable, ...]] = {}
         self._globs: dict[str, lookup.Globs] = {}
 
     def rule(self, key: str) -> Rule | None:
@@ -53,43 +56,49 @@ class Knowledge:
         """The fact of a table about a name: exact, alias, glob, or the longest dotted prefix of a module."""
         names = _NAMES.get(table)
         for candidate in names(name) if names else (name,):
-            raw = self._raw(table, candidate)
-            if raw is not None:
-                fact = index.decode(raw)
+            fact = self._exact(table, candidate)
+            if fact is not None:
                 # A wheel for another CUDA release is spoken of by its own name.
                 return msgspec.structs.replace(fact, name=name) if table == "package" else fact
         if table in _GLOBS:
-            bare = next(names(name)) if names else name
-            pattern = self._patterns(table).first(bare)
-            raw = self._raw(table, pattern) if pattern else None
+            pattern = self._patterns(table).first(next(names(name)) if names else name)
+            fact = self._exact(table, pattern) if pattern else None
             # A pattern speaks of the name that was asked for.
-            return msgspec.structs.replace(index.decode(raw), name=name) if raw is not None else None
+            return msgspec.structs.replace(fact, name=name) if fact is not None else None
         return None
 
-    def _raw(self, table: str, name: str) -> msgspec.Raw | None:
-        if table != "api":
-            return self._index.tables[table].get(name)
-        for group in ("symbols", "quiet", "qualified", "device", "other"):
-            raw = self._index.api.get(group, {}).get(name)
-            if raw is not None:
-                return raw
+    def _exact(self, table: str, name: str) -> Fact | None:
+        for part in self._tables(table):
+            fact = part.get(name)
+            if fact is not None:
+                return fact
         return None
+
+    def _tables(self, table: str) -> tuple[FactTable, ...]:
+        """The parts of a table, opened when first asked for."""
+        if table not in self._opened:
+            api, tables = self._index.api, self._index.tables
+            parts = [api[g] for g in _GROUPS if g in api] if table == "api" else [tables[table]]
+            self._opened[table] = tuple(self._open(part) for part in parts)
+        return self._opened[table]
+
+    def _open(self, facts: Facts) -> FactTable:
+        return FactTable(facts, self._index.sources)
+
+    @cached_property
+    def _twins(self) -> tuple[FactTable, ...]:
+        return tuple(self._open(facts) for facts in self._index.twins.values())
 
     def _patterns(self, table: str) -> lookup.Globs:
         if table not in self._globs:
-            names = self._index.api.get("other", {}) if table == "api" else self._index.tables[table]
+            names = chain.from_iterable(self._tables(table)[-1:] if table == "api" else self._tables(table))
             self._globs[table] = lookup.Globs(n for n in names if "*" in n)
         return self._globs[table]
 
     def facts(self, table: str) -> Iterator[Fact]:
         """All facts of a table; of the API also those of a second library that has the same name."""
-        return (index.decode(raw) for raw in chain.from_iterable(d.values() for d in self._dicts(table)))
-
-    def _dicts(self, table: str) -> list[Facts]:
-        if table != "api":
-            return [self._index.tables[table]]
-        own = [facts for group, facts in self._index.api.items() if group != "watched-qualified"]
-        return [*own, *self._index.twins.values()]
+        parts = (*self._tables(table), *self._twins) if table == "api" else self._tables(table)
+        return chain.from_iterable(part.values() for part in parts)
 
     def ruling(self, fact: Fact, target: Target, nargs: int | None = None) -> Ruling:
         """What a fact means for a target; ``nargs`` is the number of arguments of a call."""
@@ -97,10 +106,7 @@ class Knowledge:
 
     @cached_property
     def _context(self) -> rulings.Context:
-        return rulings.Context(
-            {key: index.decode(raw) for key, raw in self._index.families.items()},
-            {key: index.decode(raw) for key, raw in self._index.policies.items()},
-        )
+        return rulings.Context(self._open(self._index.families), self._open(self._index.policies))
 
     def vocabulary(self) -> Vocabulary:
         """The names that analyzers look for."""
@@ -109,37 +115,41 @@ class Knowledge:
     @cached_property
     def _vocabulary(self) -> Vocabulary:
         api, tables = self._index.api, self._index.tables
-        names = {group: api.get(group, {}).keys() for group in ("symbols", "device", "qualified", "quiet")}
+        empty = Facts()
+        plain = {group: _names(api.get(group, empty)) for group in _GROUPS}
+        named = {table: frozenset(_names(facts)) for table, facts in tables.items()}
         return Vocabulary(
             digest=self.digest,
-            symbols=frozenset(names["symbols"]),
-            device_symbols=frozenset(names["device"]),
-            qualified=frozenset(chain(names["qualified"], api.get("watched-qualified", {}))),
-            quiet=frozenset(names["quiet"]),
-            headers=frozenset(tables["header"]),
-            modules=frozenset(tables["module"]),
-            packages=frozenset(tables["package"]),
-            tools=frozenset(tables["tool"]),
-            env=frozenset(tables["env"]),
-            libraries=frozenset(tables["library"]),
-            flags=frozenset(tables["flag"]),
-            keys=frozenset(tables["key"]),
+            symbols=frozenset(plain["symbols"]),
+            device_symbols=frozenset(plain["device"]),
+            qualified=frozenset((*plain["qualified"], *self._index.watched_qualified)),
+            quiet=frozenset(plain["quiet"]),
+            headers=named["header"],
+            modules=named["module"],
+            packages=named["package"],
+            tools=named["tool"],
+            env=named["env"],
+            libraries=named["library"],
+            flags=named["flag"],
+            keys=named["key"],
             watched=frozenset(self._index.watched),
         )
 
     def lookup(self, name: str) -> list[Fact]:
         """All facts about a name, over all tables: exact ones, and only without any, aliases and patterns."""
-        raws = [self._raw(table, name) for table in TABLES]
-        raws += [facts.get(name) for facts in self._index.twins.values()]
-        exact = [index.decode(raw) for raw in raws if raw is not None]
-        if exact:
-            return exact
-        return [fact for table in TABLES if (fact := self.find(table, name)) is not None]
+        found = [self._exact(table, name) for table in TABLES]
+        found += [part.get(name) for part in self._twins]
+        exact = [fact for fact in found if fact is not None]
+        return exact or [fact for table in TABLES if (fact := self.find(table, name)) is not None]
 
     def suggest(self, name: str, limit: int = 3) -> list[str]:
         """The nearest spellings of a name, over all tables."""
-        names = chain.from_iterable(d for table in TABLES for d in self._dicts(table))
+        names = chain.from_iterable(part for table in TABLES for part in self._tables(table))
         return lookup.near(name, chain(names, self.gfx, self.products), limit)
+
+
+def _names(facts: Facts) -> list[str]:
+    return facts.names.split("\n") if facts.names else []
 
 
 @lru_cache(maxsize=1)

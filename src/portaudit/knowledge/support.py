@@ -1,6 +1,5 @@
 """Versions and targets: does a fact hold for this ROCm release, and what does the user mean by a target."""
 
-import difflib
 import re
 from collections.abc import Mapping
 from typing import Protocol
@@ -105,6 +104,8 @@ def _device(text: str, knowledge: Known) -> Gfx:
     short = re.sub(r"^(?:instinct|radeon|ryzen|amd)+", "", re.sub(r"[-_ ]", "", name))
     found = knowledge.gfx.get(name) or knowledge.gfx.get(knowledge.products.get(short, ""))
     if found is None:
+        import difflib
+
         names = [*knowledge.gfx, *knowledge.products]
         near = difflib.get_close_matches(name, names, n=1)
         hint = f"did you mean {near[0]}? " if near else ""

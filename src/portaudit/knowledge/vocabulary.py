@@ -1,7 +1,7 @@
 """Which names analyzers look for, sorted by how sure it is that a name means CUDA when it is met in code."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 
 from portaudit.knowledge.support import is_bound, numbers
 from portaudit.model.facts import Fact, Rule
@@ -9,13 +9,12 @@ from portaudit.model.facts import Fact, Rule
 # Spellings that only CUDA and its libraries use. Everything else is an ordinary word somewhere.
 _VENDOR = re.compile(
     r"^(?:_*(?:cu|CU)(?:[A-Z_]|da|DA|blas|BLAS|dnn|DNN|fft|FFT|rand|RAND|sparse|SPARSE|solver|SOLVER|tensor|TENSOR|pti"
-    r"|PTI|file|FILE|dss|DSS|vid|state|STATE|net|VID)|_*nv|_*NV|_*Nv|nccl|NCCL|npp|NPP|Npp|optix|Optix|OPTIX|cupti|make_cu"
+    r"|PTI|file|FILE|dss|DSS|vid|state|STATE|net|VID|[a-z]\w+_st$)|_*nv|_*NV|_*Nv|nccl|NCCL|npp|NPP|Npp|optix|Optix|OPTIX|cupti|make_cu"
     r"|sanitizer|Sanitizer|SANITIZER|__|bsr|csr|gesvdj|syevj|atomic\w+_(?:block|system)$|NVENC|initLibNv|createInfer"
     r"|REGISTER_TENSORRT|(?:make_)?(?:u?long(?:long)?4|double4)_(?:16|32)a$|NvOF)"
 )
 # Macros and functions of the C library that bear the same names.
-_LIBC = re.compile(r"^__(?:finite|isinf|isnan|signbit)[fl]?$|^__(?:trap|assert_fail|assertfail)$|^_\w")
-_READS = frozenset({"tex", "surf"})
+_LIBC = re.compile(r"^__(?:finite|isinf|isnan|signbit)[fl]?$|^__(?:trap|assert_fail|assertfail)$|^_(?!_)")
 _WATCHED_KINDS = frozenset(
     [
         "call",
@@ -36,6 +35,7 @@ _WATCHED_KINDS = frozenset(
 )
 _OF_CODE = frozenset({"call", "name", "attribute"})
 _SINCE_RECENT = (6, 0)
+_DEVICE = frozenset(["device", "runtime", "curand", "wmma", "cooperative_groups"])
 _ORDINARY = frozenset(["nvblas", "cufftw"])
 """Libraries with the names of other libraries: a call of theirs can't be told from one of the original."""
 
@@ -55,7 +55,7 @@ def group(fact: Fact, policies: Mapping[str, Fact]) -> str:
         return "other"
     if _VENDOR.match(name) and not _LIBC.match(name):
         return "symbols"
-    if fact.library in ("device", "runtime", "curand", "wmma", "cooperative_groups") and fact.kind != "macro":
+    if fact.library in _DEVICE and fact.kind not in ("macro", "enum_value"):
         return "device"
     if fact.library in ("optix", "nvenc", "nvdec", "tensorrt", "nvof"):
         return "symbols"
@@ -73,8 +73,12 @@ def _needs_ruling(fact: Fact, policies: Mapping[str, Fact]) -> bool:
     )
 
 
-def watched(rules: Iterable[Rule]) -> tuple[set[str], set[str]]:
-    """Names that semantic rules ask for by exact spelling: of code with namespace, and all others."""
+def watched(rules: Iterable[Rule], tabled: Container[str]) -> tuple[set[str], set[str]]:
+    """Names that semantic rules ask for by exact spelling: without namespace, and those of code with one.
+
+    Names of tools, variables and libraries that tables have anyway are left out: ``cuda`` is a library
+    on a link line, but an ordinary word in code.
+    """
     plain: set[str] = set()
     qualified: set[str] = set()
     for rule in rules:
@@ -87,5 +91,8 @@ def watched(rules: Iterable[Rule]) -> tuple[set[str], set[str]]:
         for name in names:
             if "*" in name or "?" in name:
                 continue
-            (qualified if "::" in name and _OF_CODE & set(when.kind) else plain).add(name)
+            if _OF_CODE & set(when.kind):
+                (qualified if "::" in name else plain).add(name)
+            elif name not in tabled:
+                plain.add(name)
     return plain, qualified
