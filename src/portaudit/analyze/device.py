@@ -28,6 +28,18 @@ _TEXTURE_FETCH = re.compile(
     r"\btex(?:1Dfetch|[123]D(?:Layered)?(?:Lod|Grad)?|Cubemap(?:Layered)?(?:Lod)?)"
     r"[ \t]*(?:<[^<>;()]{1,40}>[ \t]*)?\([ \t]*(\w+)"
 )
+_SURFACE = re.compile(
+    r"\bsurf(?:[123]D(?:Layered)?|Cubemap(?:Layered)?)(?:read|write)[ \t]*(?:<[^<>;()]{1,40}>[ \t]*)?\("
+)
+_CAPABILITY = re.compile(
+    r"\b\w+(?:\(\))?[ \t]*(?:\.|->)[ \t]*(?:major|minor)[ \t]*(?:(?:[<>]=?|[=!]=)[ \t]*\d+|\*[ \t]*10+\b)"
+)
+_DEVICE_PROPERTIES = (
+    "cudaDeviceProp",
+    "cudaGetDeviceProperties",
+    "getCurrentDeviceProperties",
+    "getDeviceProperties",
+)
 _STD_CALL = re.compile(r"\bstd::(clamp|array<[^;{}()]{1,40}>::at)[ \t]*(?:<[^<>;()]{1,40}>[ \t]*)?\(")
 _FRAGMENT = re.compile(r"\bfragment[ \t]*<[^;{}]{1,200}?>[ \t]*(\w+)")
 _STD_TRAIT = re.compile(r"\bstd::\w+")
@@ -41,6 +53,8 @@ def device_patterns(file: CxxFile) -> Iterator[Evidence]:
     yield from _launch_bounds(file)
     yield from _vector_operators(file)
     yield from _textures(file)
+    yield from _surfaces(file)
+    yield from _capabilities(file)
     yield from _std_calls(file)
     yield from _fragments(file)
     if "atomicAdd" in file.words:
@@ -147,6 +161,21 @@ def _textures(file: CxxFile) -> Iterator[Evidence]:
         if legacy or file.on_device(match.start()) or file.embedded:
             attrs: dict[str, AttrValue] = {"reference": legacy}
             yield _pattern(file, "texture-fetch", match.start(), match.end(), attrs)
+
+
+def _surfaces(file: CxxFile) -> Iterator[Evidence]:
+    if any(word.startswith("surf") for word in file.words):
+        for match in _SURFACE.finditer(file.code):
+            yield _pattern(file, "surface-access", match.start(), match.end())
+
+
+def _capabilities(file: CxxFile) -> Iterator[Evidence]:
+    """``prop.major >= 8``, also ``prop.major * 10 + prop.minor``."""
+    if "major" not in file.words or file.words.isdisjoint(_DEVICE_PROPERTIES):
+        return
+    for match in _CAPABILITY.finditer(file.code):
+        attrs: dict[str, AttrValue] = {"text": match.group()[:80]}
+        yield _pattern(file, "capability-compare", match.start(), match.end(), attrs)
 
 
 def _std_calls(file: CxxFile) -> Iterator[Evidence]:

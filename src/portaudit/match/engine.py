@@ -70,6 +70,8 @@ class Matcher:
         pasted = item.attr("pasted_by")
         if isinstance(pasted, str) and not self.tree.pastes(pasted, str(item.attr("prefix"))):
             return
+        if item.kind is EvidenceKind.IMPORT and self.tree.is_package(item.name):
+            return
         indexed = self._rules.get(item.kind.value)
         candidates = indexed.candidates(item.name) if indexed else []
         spoken = [r for r in candidates if r.when is not None and when.holds(r.when, item, near)]

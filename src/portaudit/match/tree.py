@@ -19,6 +19,7 @@ class TreeFacts:
         self.namespaces: set[str] = set()
         """CUDA's namespaces that the tree opens itself: a vendored copy, or its own code."""
         self.paths = frozenset(paths)
+        self._packages = _packages(self.paths)
         self._pasting: dict[str, str] = {}
         self._given: dict[str, set[str]] = defaultdict(set)
         self._by_name: dict[str, list[str]] = defaultdict(list)
@@ -98,9 +99,19 @@ class TreeFacts:
         names = self._seen_in.get(path)
         return names is not None and name in names
 
+    def is_package(self, module: str) -> bool:
+        """Whether the tree itself is, or holds, the Python package of a module."""
+        return module.partition(".")[0] in self._packages
+
     def pastes(self, macro: str, prefix: str) -> bool:
         """Whether a macro of the tree puts ``prefix`` before its argument."""
         return self._pasting.get(macro) == prefix
+
+
+def _packages(paths: frozenset[str]) -> frozenset[str]:
+    """Names of the outermost Python packages: folders with an ``__init__.py`` below one without."""
+    folders = {dirname(path) for path in paths if basename(path) == "__init__.py"}
+    return frozenset(basename(folder) for folder in folders if dirname(folder) not in folders and folder)
 
 
 OWN_GUARD = Guard("rocm", "this tree gives the name a meaning of its own", 0)
