@@ -10,6 +10,7 @@ from pathlib import Path
 from rulebuild.files import TABLE_COLUMNS, Row, confidence, read, table_row
 
 _VARIABLE = re.compile(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]*\*?|\bCUDAARCHS\b|\bCUDACXX\b")
+_VALUES = frozenset({"FLASH_ATTN_VLLM_V1"})
 _SAME = re.compile(
     r"honoured(?:;|$| \()|^same\b|works|used automatically|HIP lazy|^none$|MAX_JOBS$", re.IGNORECASE
 )
@@ -53,7 +54,7 @@ def unused(facts: Path, seed: Path) -> list[str]:
 
 def _variables(fact: Row) -> list[str]:
     text = re.sub(r"=\S+|\(new\)|-D\S+", " ", fact["cuda_item"])
-    return list(dict.fromkeys(_VARIABLE.findall(text)))
+    return [v for v in dict.fromkeys(_VARIABLE.findall(text)) if v not in _VALUES]
 
 
 def _variable(name: str, fact: Row) -> Row:
