@@ -21,6 +21,7 @@ _WATCHED_KINDS = frozenset(
         "name",
         "import",
         "attribute",
+        "string",
         "env",
         "library",
         "flag",
