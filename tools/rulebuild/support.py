@@ -66,7 +66,8 @@ def targets(facts: Path, seed: Path) -> list[Row]:
             if not gfx.startswith("gfx"):
                 continue
             if gfx in rows:
-                rows[gfx]["product"] += f"; {fact['product']}"
+                if not own.get(gfx, {}).get("product"):
+                    rows[gfx]["product"] += f"; {fact['product']}"
                 rows[gfx]["evidence"] += f" ; {fact['evidence']}"
             else:
                 rows[gfx] = _target(gfx, fact, own)
@@ -80,7 +81,7 @@ def _target(gfx: str, fact: Row, seed: dict[str, Row]) -> Row:
     rdna = fact["family"] == "RDNA"
     return {
         "gfx": gfx,
-        "product": fact["product"],
+        "product": own.get("product") or fact["product"],
         "aliases": own.get("aliases", ""),
         "family": fact["family"],
         "wavefront": (re.match(r"\d+", fact["wavefront"]) or [""])[0],
