@@ -7,7 +7,6 @@ Prints raw seconds of each round and the ratio of the medians; nothing is assert
 
 import argparse
 import json
-import os
 import resource
 import statistics
 import subprocess
@@ -38,6 +37,7 @@ if __name__ == "__main__":
 
 
 def code_files(root, glob):
+    """C, C++ and CUDA files below the folders that the glob names."""
     folders = sorted(root.glob(glob)) if glob else [root]
     return [
         p
@@ -48,6 +48,7 @@ def code_files(root, glob):
 
 
 def seconds(command, stdin=""):
+    """Wall seconds of a command."""
     began = time.perf_counter()
     subprocess.run(command, input=stdin, text=True, check=True, capture_output=True)
     return time.perf_counter() - began
@@ -71,9 +72,7 @@ def main():
         for path in files:
             copy = tree / path.relative_to(args.root)
             copy.parent.mkdir(parents=True, exist_ok=True)
-            os.link(path, copy) if os.stat(path).st_dev == os.stat(folder).st_dev else copy.write_bytes(
-                path.read_bytes()
-            )
+            copy.write_bytes(path.read_bytes())
         script = Path(folder, "bare.py")
         script.write_text(BARE)
         names = "\n".join(map(str, files))

@@ -92,7 +92,8 @@ class Text:
     @property
     def line_count(self) -> int:
         """Lines, an empty one at the end not counted."""
-        return len(self.starts) - (self.starts[-1] >= len(self.text) and len(self.starts) > 1)
+        ends = self.text.count("\n") + self.text.count("\r") - self.text.count("\r\n")
+        return ends + (not self.text.endswith(("\n", "\r")) or not ends)
 
     def place(self, offset: int) -> tuple[int, int]:
         """Line and column of a character offset, both from 1."""

@@ -12,7 +12,6 @@ from portaudit.analyze import prefilter, ptx
 from portaudit.analyze.base import Text
 from portaudit.analyze.constants import Constants
 from portaudit.analyze.cxxfile import CxxFile
-from portaudit.analyze.cxxnames import WORD
 from portaudit.analyze.device import device_patterns
 from portaudit.analyze.directives import directive_evidence, object_macros
 from portaudit.analyze.functions import Functions, parse
@@ -36,7 +35,8 @@ _HIP_WORDS = re.compile(
 
 def analyze(text: Text, vocabulary: Vocabulary) -> Iterator[Evidence | Skip]:
     """Evidence of one file."""
-    if not (text.path.endswith((".cu", ".cuh")) or prefilter.cxx_matters(text.text)):
+    words = prefilter.words_of(text.text)
+    if not (text.path.endswith((".cu", ".cuh")) or prefilter.cxx_matters(words, vocabulary)):
         yield from _local_includes(text)
         return
     lexed = Lexed(text.text)
@@ -48,7 +48,7 @@ def analyze(text: Text, vocabulary: Vocabulary) -> Iterator[Evidence | Skip]:
             functions, complete = parse(text.raw, lexed.code, True)
     if not complete:
         yield Skip(text.path, "syntax", "too large to parse: read by words alone, without functions", False)
-    yield from _evidence(_file(text, 0, lexed, functions, vocabulary, ""))
+    yield from _evidence(_file(text, 0, lexed, functions, words, vocabulary, ""))
 
 
 def analyze_embedded(
@@ -68,7 +68,8 @@ def _embedded(text: Text, base: int, code: str, vocabulary: Vocabulary, kind: st
         if len(code) <= _PARSE_LIMIT
         else Functions([])
     )
-    yield from _evidence(_file(text, base, lexed, functions, vocabulary, kind))
+    words = prefilter.words_of(code)
+    yield from _evidence(_file(text, base, lexed, functions, words, vocabulary, kind))
 
 
 def _local_includes(text: Text) -> Iterator[Evidence]:
@@ -80,7 +81,13 @@ def _local_includes(text: Text) -> Iterator[Evidence]:
 
 
 def _file(
-    text: Text, base: int, lexed: Lexed, functions: Functions, vocabulary: Vocabulary, embedded: str
+    text: Text,
+    base: int,
+    lexed: Lexed,
+    functions: Functions,
+    words: frozenset[str],
+    vocabulary: Vocabulary,
+    embedded: str,
 ) -> CxxFile:
     directives = lexed.directives()
 
@@ -94,7 +101,6 @@ def _file(
         directives = [d for d in directives if not regions.at(d.start).dead]
     macros = object_macros(directives)
     constants = Constants(lexed.code, macros)
-    words = frozenset(WORD.findall(lexed.code))
     return CxxFile(
         text, base, lexed, directives, regions, functions, constants, macros, words, vocabulary, embedded
     )
@@ -129,7 +135,6 @@ def _asm(file: CxxFile) -> Iterator[Evidence]:
 def _strings(file: CxxFile) -> Iterator[Evidence]:
     """What strings of host code hold: compiler options, library names, kernels for run-time compilation."""
     text = file.lexed.text
-    both = _HIP_WORDS.search(text) is not None
     compiles = any(word.startswith(("nvrtc", "nvPTXCompiler", "nvJitLink", "cuLink")) for word in file.words)
     for token in file.lexed.strings:
         inner = text[token.inner : token.inner_end]
@@ -141,7 +146,7 @@ def _strings(file: CxxFile) -> Iterator[Evidence]:
         elif "." in inner and len(inner) < 200:
             soname = _SONAME.match(inner)
             if soname and soname.group(1) in file.vocabulary.libraries:
-                attrs = {"form": "soname", "both": both}
+                attrs = {"form": "soname", "both": _HIP_WORDS.search(text) is not None}
                 yield file.evidence(
                     EvidenceKind.LIBRARY, soname.group(1), token.inner, token.inner_end, attrs
                 )
@@ -157,6 +162,9 @@ def _flag(option: str, vocabulary: Vocabulary) -> str:
 
 def _kernel_strings(file: CxxFile) -> Iterator[Evidence]:
     """Adjacent string literals that together are device code: hipRTC compiles other C++ than NVRTC."""
+    text, code = file.lexed.text, file.code
+    if all(text.count(mark) == code.count(mark) for mark in ("__global__", "__device__")):
+        return
     group: list[StringToken] = []
     for token in [*file.lexed.strings, None]:
         if token is not None and group and not file.lexed.text[group[-1].end : token.start].strip():

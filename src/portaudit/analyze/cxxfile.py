@@ -23,7 +23,8 @@ class CxxFile(NamedTuple):
     macros: dict[str, str]
     """Macros without parameters: name -> text."""
     words: frozenset[str]
-    """All identifiers in code."""
+    """All identifiers of the file, those in comments and strings too: a cheap first question, never an
+    answer."""
     vocabulary: Vocabulary
     embedded: str
     """Empty; ``string``: in a string of another language; ``rtc``: in a C++ string, for run-time

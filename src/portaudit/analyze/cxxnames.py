@@ -8,9 +8,11 @@ from portaudit.model.evidence import Vocabulary
 
 WORD = re.compile(r"[A-Za-z_]\w*")
 _QUALIFIED = re.compile(r"\b([A-Za-z_]\w*)[ \t]*::[ \t]*((?:[A-Za-z_]\w*[ \t]*::[ \t]*)*[A-Za-z_]\w*)")
-_ALIAS = re.compile(r"\bnamespace[ \t]+([A-Za-z_]\w*)[ \t]*=[ \t]*(?:::)?[ \t]*([A-Za-z_][\w:]*)[ \t]*;")
-_USING_SPACE = re.compile(r"\busing[ \t]+namespace[ \t]+(?:::)?([A-Za-z_][\w:]*)[ \t]*;")
-_USING_NAME = re.compile(r"\busing[ \t]+(?:::)?((?:[A-Za-z_]\w*::)+)([A-Za-z_]\w*)[ \t]*;")
+_ALIAS = re.compile(r"namespace[ \t]+([A-Za-z_]\w*)[ \t]*=[ \t]*(?:::)?[ \t]*([A-Za-z_][\w:]*)[ \t]*;")
+_USING_SPACE = re.compile(r"using[ \t]+namespace[ \t]+(?:::)?([A-Za-z_][\w:]*)[ \t]*;")
+_USING_NAME = re.compile(r"using[ \t]+(?:::)?((?:[A-Za-z_]\w*::)+)([A-Za-z_]\w*)[ \t]*;")
+_TAIL = re.compile(r"(?:[ \t]*::[ \t]*[A-Za-z_]\w*)+")
+_INNER = re.compile(r"\w[ \t]*::[ \t]*\Z")
 _SPACES = re.compile(r"[ \t]+")
 
 # Spellings that NVIDIA's libraries use. A name of this form that no table has is worth a question.
@@ -113,10 +115,12 @@ def _heads(digest: str, vocabulary: Vocabulary) -> frozenset[str]:
     return found
 
 
-def qualified_hits(code: str, scope: Qualifiers, vocabulary: Vocabulary) -> Iterator[NameHit]:
+def qualified_hits(
+    code: str, words: frozenset[str], scope: Qualifiers, vocabulary: Vocabulary
+) -> Iterator[NameHit]:
     """Names with a namespace, resolved through aliases and using-declarations."""
-    for match in _QUALIFIED.finditer(code):
-        name = _expand(_SPACES.sub("", f"{match.group(1)}::{match.group(2)}"), scope.aliases)
+    for start, end, written in _qualified(code, words, scope, vocabulary):
+        name = _expand(written, scope.aliases)
         resolved = _known_prefix(name, vocabulary)
         if resolved is None:
             for space in scope.opened:
@@ -124,14 +128,32 @@ def qualified_hits(code: str, scope: Qualifiers, vocabulary: Vocabulary) -> Iter
                 if resolved is not None:
                     break
         if resolved is not None:
-            yield NameHit(resolved, match.start(), match.end(), True)
+            yield NameHit(resolved, start, end, True)
         elif name.partition("::")[0] in _OWN_SPACES:
-            yield NameHit(name, match.start(), match.end(), False)
+            yield NameHit(name, start, end, False)
     for short, full in scope.names.items():
         if full in vocabulary.qualified:
             for start, end in occurrences(code, short):
                 if code[start - 2 : start] != "::":
                     yield NameHit(full, start, end, True)
+
+
+def _qualified(
+    code: str, words: frozenset[str], scope: Qualifiers, vocabulary: Vocabulary
+) -> Iterator[tuple[int, int, str]]:
+    """Offsets and text of names with a namespace that may be known."""
+    if scope.opened:
+        # an opened namespace makes its inner ones first words too: wmma::fragment after "using namespace
+        # nvcuda"
+        for match in _QUALIFIED.finditer(code):
+            yield match.start(), match.end(), _SPACES.sub("", f"{match.group(1)}::{match.group(2)}")
+        return
+    heads = words & (_heads(vocabulary.digest, vocabulary) | scope.aliases.keys())
+    for head in heads:
+        for start, end in occurrences(code, head):
+            tail = _TAIL.match(code, end)
+            if tail and not _INNER.search(code, max(0, start - 40), start):
+                yield start, tail.end(), _SPACES.sub("", code[start : tail.end()])
 
 
 def opened_hits(

@@ -15,7 +15,7 @@ _VECTOR = r"(?:u?(?:char|short|int|long|longlong)|float|double)[234]"
 _VECTOR_PARAM = re.compile(
     rf"(?:^|,)[ \t\r\n]*(?:const[ \t]+)?{_VECTOR}(?:[ \t]+const)?[ \t]*&?[ \t]*\w*[ \t]*(?=,|$)"
 )
-_OPERATOR = re.compile(r"\boperator[ \t]*([-+*/%&|^]=?|==|!=|<<=?|>>=?|~|!)[ \t]*\(([^()]{0,200})\)")
+_OPERATOR = re.compile(r"operator[ \t]*([-+*/%&|^]=?|==|!=|<<=?|>>=?|~|!)[ \t]*\(([^()]{0,200})\)")
 _HALF = re.compile(
     r"\b(__half2?|half2?|__nv_bfloat16[2]?|nv_bfloat16[2]?|__hip_bfloat16[2]?|at::Half|c10::Half)\b"
 )
@@ -25,11 +25,11 @@ _TEXTURE_REFERENCE = re.compile(
     r"^[ \t]*(?:static[ \t]+)?texture[ \t]*<[^;{}]{1,120}>[ \t]*(\w+)", re.MULTILINE
 )
 _TEXTURE_FETCH = re.compile(
-    r"\btex(?:1Dfetch|[123]D(?:Layered)?(?:Lod|Grad)?|Cubemap(?:Layered)?(?:Lod)?)"
+    r"tex(?:1Dfetch|[123]D(?:Layered)?(?:Lod|Grad)?|Cubemap(?:Layered)?(?:Lod)?)"
     r"[ \t]*(?:<[^<>;()]{1,40}>[ \t]*)?\([ \t]*(\w+)"
 )
 _SURFACE = re.compile(
-    r"\bsurf(?:[123]D(?:Layered)?|Cubemap(?:Layered)?)(?:read|write)[ \t]*(?:<[^<>;()]{1,40}>[ \t]*)?\("
+    r"surf(?:[123]D(?:Layered)?|Cubemap(?:Layered)?)(?:read|write)[ \t]*(?:<[^<>;()]{1,40}>[ \t]*)?\("
 )
 _CAPABILITY = re.compile(
     r"\b\w+(?:\(\))?[ \t]*(?:\.|->)[ \t]*(?:major|minor)[ \t]*(?:(?:[<>]=?|[=!]=)[ \t]*\d+|\*[ \t]*10+\b)"
@@ -61,6 +61,14 @@ def device_patterns(file: CxxFile) -> Iterator[Evidence]:
         yield from _atomics(file)
     if file.embedded == "rtc":
         yield from _rtc(file)
+
+
+def _words(pattern: "re.Pattern[str]", code: str) -> "Iterator[re.Match[str]]":
+    """Matches that begin a word. The patterns have no ``\\b`` in front: a literal start makes them faster."""
+    for match in pattern.finditer(code):
+        before = code[match.start() - 1 : match.start()]
+        if not (before.isalnum() or before == "_"):
+            yield match
 
 
 def _pattern(
@@ -154,9 +162,9 @@ def _textures(file: CxxFile) -> Iterator[Evidence]:
             references.add(match.group(1))
             start = match.start() + match.group().index("texture")
             yield _pattern(file, "texture-reference", start, match.end())
-    if not any(word.startswith("tex") for word in file.words):
+    if "tex" not in file.code:
         return
-    for match in _TEXTURE_FETCH.finditer(file.code):
+    for match in _words(_TEXTURE_FETCH, file.code):
         legacy = match.group(1) in references
         if legacy or file.on_device(match.start()) or file.embedded:
             attrs: dict[str, AttrValue] = {"reference": legacy}
@@ -164,8 +172,8 @@ def _textures(file: CxxFile) -> Iterator[Evidence]:
 
 
 def _surfaces(file: CxxFile) -> Iterator[Evidence]:
-    if any(word.startswith("surf") for word in file.words):
-        for match in _SURFACE.finditer(file.code):
+    if "surf" in file.code:
+        for match in _words(_SURFACE, file.code):
             yield _pattern(file, "surface-access", match.start(), match.end())
 
 

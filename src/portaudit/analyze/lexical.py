@@ -6,12 +6,13 @@ It works on any text, also inside macros, broken files and kernel strings, where
 import re
 from typing import NamedTuple
 
+# Every alternative begins with a plain character, so that the search skips to the next of four.
 _TOKENS = re.compile(
     r"//(?:[^\\\n]|\\(?:\r?\n|.))*"
     r"|/\*.*?(?:\*/|\Z)"
-    r'|\bu?8?[LUR]?R"([^ ()\\\t\r\n]{0,16})\(.*?(?:\)\1"|\Z)'
+    r'|R(?<![A-KM-TV-Za-tv-z_0-79]R)"([^ ()\\\t\r\n]{0,16})\(.*?(?:\)\1"|\Z)'
     r'|"(?:[^"\\\n]|\\(?:\r?\n|.))*(?:"|(?=\n)|\Z)'
-    r"|(?<![0-9A-Za-z_])'(?:[^'\\\n]|\\.){1,10}'",
+    r"|'(?<![0-9A-Za-z_]')(?:[^'\\\n]|\\.){1,10}'",
     re.DOTALL,
 )
 _NOT_LINE_END = re.compile(r"[^\r\n]")

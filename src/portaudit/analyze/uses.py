@@ -18,7 +18,7 @@ _TYPE_HEAD = re.compile(r"\b(?:struct|class|enum|union|namespace|using|typedef)\
 _MACRO_CALL = re.compile(r"\b([A-Za-z_]\w*)\([ \t]*\Z")
 _PASTED_PREFIXES = ("cuda", "cu", "cublas", "cufft", "cudnn", "nccl")
 _OWN_NAMESPACE = re.compile(
-    r"\bnamespace[ \t]+(?:\w+[ \t]*::[ \t]*)*(cub|thrust|cuda|cutlass|cute)\b[^;={]{0,80}\{"
+    r"namespace[ \t]+(?:\w+[ \t]*::[ \t]*)*(cub|thrust|cuda|cutlass|cute)\b[^;={]{0,80}\{"
 )
 _BIG_SPACES = ("cutlass", "cute")
 
@@ -80,7 +80,7 @@ def _qualified(file: CxxFile) -> Iterator[Evidence]:
     scope = cxxnames.qualifiers(code)
     seen: set[str] = set()
     hits = (
-        *cxxnames.qualified_hits(code, scope, file.vocabulary),
+        *cxxnames.qualified_hits(code, file.words, scope, file.vocabulary),
         *cxxnames.opened_hits(code, file.words, scope, file.vocabulary),
     )
     for hit in hits:

@@ -23,14 +23,13 @@ _NARROW = re.compile(
     r"|std::u?int32_t|signed|UINT|uint32)$"
 )
 _WIDE = re.compile(r"long|64|size_t|auto|lane_mask|bool")
-_LITERAL = re.compile(
-    r"^\(?[ \t]*(?:~[ \t]*0|-[ \t]*1|0[xX][0-9a-fA-F]{1,16}|\d{1,20})([uUlL]*)[ \t]*\)?$"
-)
+_LITERAL = re.compile(r"^\(?[ \t]*(?:~[ \t]*0|-[ \t]*1|0[xX][0-9a-fA-F]{1,16}|\d{1,20})([uUlL]*)[ \t]*\)?$")
 _INDEX = re.compile(r"\bthreadIdx\.x\b")
 _LANE_STEP = re.compile(
     r"(\bthreadIdx\.x\b|\b\w+\b|\))[ \t]*(?:(&)[ \t]*(31|0x1[fF])[uU]?\b"
     r"|(%)[ \t]*(32)[uU]?\b|(/)[ \t]*(32)[uU]?\b|(>>)[ \t]*(5)[uU]?\b)"
 )
+_STEP = re.compile(r"&[ \t]*(?:31|0x1[fF])|[%/][ \t]*32|>>[ \t]*5")
 _LANE_WORD = re.compile(r"lane|warp|wid\b", re.IGNORECASE)
 _WARP_TOOLS = re.compile(
     r"__shfl|__ballot|__syncwarp|__any_sync|__all_sync|__activemask|volatile|WarpReduce|WarpScan|__match_|tiled_partition|wmma"
@@ -182,6 +181,8 @@ def _warp_constants(file: CxxFile) -> Iterator[Evidence]:
 
 def _lanes(file: CxxFile, function: Function, body: str, tools: bool) -> Iterator[Evidence]:
     """``tid & 31``, ``% 32``, ``/ 32``, ``>> 5`` on a thread index."""
+    if not _STEP.search(body) and not (tools and "32" in body):
+        return
     local, every = _index_names(body)
     seen_lines: set[int] = set()
     for match in _LANE_STEP.finditer(body):
@@ -269,6 +270,8 @@ def _volatile_helpers(file: CxxFile) -> list[str]:
 
 def _volatile(file: CxxFile, function: Function, body: str) -> Iterator[Evidence]:
     """Reductions over the last 32 elements in lock step, without a barrier between the steps."""
+    if "16" not in body:
+        return
     steps = list(_VOLATILE_STEP.finditer(body))
     distances = {m.group(3) for m in steps}
     if len(steps) < 3 or not {"16", "8", "4"} <= distances:
@@ -285,7 +288,7 @@ def _volatile(file: CxxFile, function: Function, body: str) -> Iterator[Evidence
 
 def _spin(file: CxxFile, function: Function, body: str) -> Iterator[Evidence]:
     """``while (atomicCAS(...)) ;``: a lane waits for another lane of its own wavefront."""
-    for match in _SPIN.finditer(body):
+    for match in _SPIN.finditer(body) if "atomic" in body else ():
         tail = body[match.end() : match.end() + 200]
         depth, at = 2, 0
         for inner in re.finditer(r"[()]", tail):

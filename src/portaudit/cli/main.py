@@ -1,5 +1,6 @@
 """The command group. A command's module is imported when that command runs."""
 
+import gc
 import os
 import sys
 from importlib import import_module
@@ -72,6 +73,9 @@ def cli() -> None:
 
 def run() -> None:
     """The entry point: every error that is meant for a person becomes one line and its exit code."""
+    # One command, then the end: looking for cycles among hundred thousand live values costs a tenth of the
+    # time.
+    gc.disable()
     try:
         cli.main(standalone_mode=False)
         code = 0

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from portaudit.engine.worker import Batch, analyze_batch, decode
+from portaudit.engine.worker import Batch, analyze_batch, analyze_in_child, decode
 from portaudit.errors import PortauditError
 from portaudit.model.evidence import Reading
 from portaudit.model.places import Skip
@@ -56,7 +56,7 @@ def _pooled(batches: list[Batch], jobs: int, advance: Advance) -> Iterator[Readi
                 while waiting and len(running) < 2 * jobs:
                     batch = waiting.pop()
                     limit = _SECONDS_A_FILE + 2.0 * len(batch.sources)
-                    future: Any = pool.schedule(analyze_batch, args=(batch,), timeout=limit)
+                    future: Any = pool.schedule(analyze_in_child, args=(batch,), timeout=limit)
                     running[future] = batch
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
                 for future in done:
