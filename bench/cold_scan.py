@@ -91,7 +91,8 @@ def main():
     ratio = statistics.median(scan_times) / statistics.median(bare_times)
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     print(
-        f"scan / bare parse: {ratio:.2f}   peak memory of the largest process: {peak:.0f} MB   findings: {findings}"
+        f"scan / bare parse: {ratio:.2f}   peak memory of the largest process: {peak:.0f} MB  "
+        f" findings: {findings}"
     )
 
 

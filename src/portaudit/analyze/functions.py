@@ -78,9 +78,8 @@ def _language(name: str) -> tree_sitter.Language:
 
 @lru_cache(maxsize=2)
 def _query(name: str) -> tree_sitter.Query:
-    return tree_sitter.Query(
-        _language(name), "(function_definition body: (compound_statement) @body) @function"
-    )
+    query: tree_sitter.Query = tree_sitter.Query(_language(name), _DEFINITIONS)
+    return query
 
 
 def parse(raw: bytes, code: str, cuda: bool) -> Parsed:

@@ -10,7 +10,8 @@ from portaudit.model.evidence import Evidence, EvidenceKind, Vocabulary
 
 MAGIC = re.compile(r"^[ \t]*(?:[\w, \t]{1,60}=[ \t]*)?[!%]{1,2}[ \t]*[\w{]", re.MULTILINE)
 _LINE = re.compile(
-    r"^[ \t]*(?:(?:[A-Za-z_][\w, \t]{0,60}=[ \t]*)?(!{1,2})|(%)(?!%))[ \t]*((?:[^\\\n]|\\[^\n]|\\\n)*)$", re.MULTILINE
+    r"^[ \t]*(?:(?:[A-Za-z_][\w, \t]{0,60}=[ \t]*)?(!{1,2})|(%)(?!%))[ \t]*((?:[^\\\n]|\\[^\n]|\\\n)*)$",
+    re.MULTILINE,
 )
 _CELL = re.compile(r"\s*%%[ \t]*(\w[\w.-]*)[ \t]*([^\n]*)")
 _SHELLS = frozenset({"bash", "sh", "shell", "zsh", "system", "sx", "!"})

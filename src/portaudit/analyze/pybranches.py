@@ -104,6 +104,12 @@ def exits(file: PyFile, body: Node, depth: int = 0) -> bool:
     return False
 
 
+def stops(file: PyFile, body: Node) -> bool:
+    """Whether a block ends the program or raises, as its only purpose."""
+    children = [c for c in body.named_children if c.type != "comment"]
+    return 0 < len(children) <= 4 and _gives_up(file, body)
+
+
 def is_false(file: PyFile, condition: Node) -> bool:
     """Whether a condition never holds at run time: ``if False``, ``if 0``, ``if TYPE_CHECKING``."""
     return file.slice(condition) in ("False", "0", "None", "TYPE_CHECKING", "typing.TYPE_CHECKING")

@@ -34,6 +34,7 @@ _AMDGCN = re.compile(
 )
 _DEVICE_TEXT = re.compile(r"[\"']cuda(?::\d+)?[\"']|\.cuda\(")
 _TOOL_PROBES = frozenset({"which", "find_executable"})
+_NVIDIA_OPTIONS = frozenset({"maxnreg", "launch_pdl", "warp_specialize", "num_ctas"})
 _ASM_CALLS = word_set("inline_asm_elementwise inline_asm")
 _WARP_NAME = re.compile(
     r"_*(?:K?_?WARP_?SIZE|THREADS_PER_WARP|NUM_THREADS_PER_WARP|WARP_THREADS|LANES_PER_WARP|NUM_LANES)(?:_X)?",
@@ -77,12 +78,27 @@ def handle(file: PyFile, call: Call, place: Place) -> None:
         _probe(file, call, place)
     elif _CAPABILITY_TEST.match(last) and call.callee.tag != "capability":
         _capability_test(file, call, last, place)
+    _nvidia_options(file, call, place)
     if _is_symbol(file, last, call.callee):
         span = (call.node.start_byte, call.node.end_byte)
         file.add(EvidenceKind.CALL, last, span, place, {"python": True, "through": name[:60]})
     elif file.words.watches(name) and (call.callee.known or last in file.words.plain):
         watched = name if name in file.words.dotted else last
         file.add(EvidenceKind.CALL, watched, call.node, place, _call_attrs(file, call, place))
+
+
+def _nvidia_options(file: PyFile, call: Call, place: Place) -> None:
+    """Launch options of Triton that only its NVIDIA back end knows."""
+    for argument in call.arguments:
+        if argument.type != "keyword_argument" or not file.marked(argument):
+            continue
+        key, value = argument.child_by_field_name("name"), argument.child_by_field_name("value")
+        if key is None or value is None or file.slice(key) not in _NVIDIA_OPTIONS:
+            continue
+        text = file.slice(value)[:40]
+        if text not in ("None", "False", "0", "1"):
+            attrs: Attrs = {"option": file.slice(key), "value": text}
+            file.add(EvidenceKind.PATTERN, "triton-nvidia-option", argument, place, attrs)
 
 
 def _is_environment(file: PyFile, call: Call, place: Place) -> bool:

@@ -10,8 +10,15 @@ from portaudit.analyze.pymarks import Lexicon, Marks
 from portaudit.analyze.pyvalues import CUDA, PLAIN, ROCM, Binding, Names, Place, Truths, Value
 from portaudit.model.evidence import AttrValue, Confidence, Evidence, EvidenceKind, Guard, Vocabulary
 
-_KNOWS_ROCM = re.compile(
-    r"rocm|version\.hip\b|is_hip\b|IS_HIP|hipcc|\bgfx\d|amdhip64|current_platform\.is_cuda", re.IGNORECASE
+_ROCM_WORDS = (
+    "rocm",
+    "version.hip",
+    "is_hip",
+    "hipcc",
+    "gfx9",
+    "gfx1",
+    "amdhip64",
+    "current_platform.is_cuda",
 )
 _TRACKED_LIMIT = 400
 _VALUE_LIMIT = 160
@@ -27,6 +34,14 @@ _COUNTERPART = {
     "codec": re.compile(r"_amf\b|vaapi|\bamf\b"),
     "module": re.compile(r"\bamdsmi\b|\bimport hip\b|\bfrom hip\b|pyhip|migraphx|rocm_smi|pyrsmi"),
 }
+_COUNTERPART_WORDS = {
+    "product": ("mi2", "mi3", "mi5", "radeon", "instinct", "gfx", "amd"),
+    "tool": ("rocm", "amd-smi", "amd_smi", "hipc", "rocp", "rocg"),
+    "library": ("amd", "rocm", "hip", "roc", "miopen", "rccl", "hsa"),
+    "provider": ("rocmexec", "migraphx"),
+    "codec": ("amf", "vaapi"),
+    "module": ("amdsmi", "hip", "migraphx", "rocm_smi", "pyrsmi"),
+}
 _BESIDE = "beside its ROCm counterpart"
 _PAIRED = re.compile(
     r"(\w+)(?:\[[^\]\n]{0,40}\])?(?:\.(?:lower|upper)\(\))?\s*(?:==|!=|in)\s*[\[({]?\s*[\"'](?:rocm|hip|amd|amdgpu)[\"']",
@@ -39,6 +54,7 @@ _FOLLOWED = frozenset(
         "arch",
         "arch-list",
         "cuda-version",
+        "cuda-number",
         "cudnn-version",
         "toolkit-home",
         "handle",
@@ -64,7 +80,8 @@ class PyFile:
         self.members: dict[str, Binding] = {}
         """What ``self.NAME`` and ``cls.NAME`` stand for, all classes of the file together."""
         self.methods: dict[str, Node] = {}
-        self.knows_rocm = _KNOWS_ROCM.search(text.text) is not None
+        self._lowered = lowered = text.text.lower()
+        self.knows_rocm = any(word in lowered for word in _ROCM_WORDS)
         """Whether the file speaks of ROCm at all: then a test of CUDA alone is a deliberate switch."""
         self.calls: list[tuple[str, str, bool]] = []
         """Local functions called: name, calling scope, whether the place is reached on CUDA only."""
@@ -73,6 +90,7 @@ class PyFile:
         """Expressions that may still be resolved: a bound on the work that a hostile file can ask for."""
         self._tracked = 0
         self._beside: dict[tuple[int, int, str], bool] = {}
+        self._anywhere: dict[str, bool] = {}
         self._paired: frozenset[str] | None = None
 
     def slice(self, node: Node) -> str:
@@ -173,6 +191,11 @@ class PyFile:
         """A guard when the same function, or statement at module level, names the ROCm counterpart too."""
         start, end = place.extent
         key = (start, end, what)
+        if self._anywhere.get(what) is None:
+            quick = any(word in self._lowered for word in _COUNTERPART_WORDS[what])
+            self._anywhere[what] = quick and _COUNTERPART[what].search(self.source) is not None
+        if not self._anywhere[what]:
+            return None
         if key not in self._beside:
             self._beside[key] = _COUNTERPART[what].search(self.source, start, end) is not None
         return Guard("cuda", _BESIDE, self.text.place(start)[0]) if self._beside[key] else None

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple
 
 from tree_sitter import Node
@@ -112,6 +113,7 @@ def _worth(file: PyFile, value: Value, is_attribute: bool, view: int) -> Truth:
     return by_name[view]
 
 
+@lru_cache(maxsize=20_000)
 def vendor_test(name: str, plain_attribute: bool = False, called: bool = False) -> Truths:
     """What a name promises: ``IS_ROCM``, ``is_hip``, ``_is_cuda``. ``tensor.is_cuda`` promises nothing."""
     lowered = name.lower()
@@ -397,7 +399,7 @@ def _branches(
 def _note(file: PyFile, statement: Node, place: Place, depth: int) -> None:
     """Simple assignments of a function that is followed for its result."""
     assignment = statement.named_children[0] if statement.named_children else None
-    if assignment is None or assignment.type != "assignment":
+    if assignment is None or assignment.type != "assignment" or not file.marked(assignment):
         return
     left, right = assignment.child_by_field_name("left"), assignment.child_by_field_name("right")
     if left is None or right is None:

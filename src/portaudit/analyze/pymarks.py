@@ -6,16 +6,18 @@ from functools import lru_cache
 from portaudit.analyze.words import word_set
 from portaudit.model.evidence import Vocabulary
 
-_MATTERS = re.compile(
-    rb"cuda|nvidia|nvcc|nvml|nvrtc|nvtx|nvenc|cuvid|_npp|nccl|rocm|torch|triton|tensorrt|onnxruntime|cupy|numba|gpu"
-    rb"|\bcu(?:py|blas|dnn|fft|rand|solver|sparse|tensor|file|df|ml|graph|vs|tile)|rapids|rmm|jax|tensorflow|ptx|sm_\d",
-    re.IGNORECASE,
+# One of these stands, in some case, in every file with anything to say. The usual ones first: the look ends there.
+_MATTERS = tuple(
+    word.encode()
+    for word in "torch cuda gpu nvidia triton tensorrt onnxruntime jax tensorflow cupy numba nccl nvml nvcc rocm cudf"
+    " cuml cugraph rapids rmm cutlass nvenc cuvid scale_npp nvrtc nvtx ptx sm_8 sm_9 cublas cudnn cufft warp_size taichi"
+    " openmm".split(" ")
 )
 _TOKEN = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
 _SIGN = re.compile(
     rb"cuda|nvidia|nvcc|nvml|nvrtc|nvtx|nvenc|nvdec|cuvid|nvjpeg|nvshmem|nvlink|nvfp4|nccl|rocm|hip|amd|gfx\d"
     rb"|cu(?:blas|dnn|fft|rand|solver|sparse|tensor|file|pti|dss|tlass|py|tile)|tensorrt|ptx|cubin|gencode|ptxas"
-    rb"|(?:^|_)(?:sm|compute)_?\d\d|capabilit|arch_list|float8|fp8|e4m3|hwaccel|num_warps|warp_size|geforce"
+    rb"|(?:^|_)(?:sm|compute)_?\d\d|capabilit|arch_list|threads_per_warp|warp_threads|num_lanes|lanes_per_warp|maxnreg|launch_pdl|warp_specialize|num_ctas|float8|fp8|e4m3|hwaccel|num_warps|warp_size|geforce"
     rb"|__global__|__device__|__shared__|threadIdx|blockIdx|(?:^|_)npp|tesla|multimem|inline_asm|CU_|aiter|[rc]dna",
     re.IGNORECASE,
 )
@@ -30,14 +32,14 @@ _PLAIN = word_set(
     " stream event float int bool name list type array std arch link time help code add sub min max any"
     " include profile static debug optimize library threads shared verbose keep clean print copy"
 )
-_METHOD = re.compile(r"(?=\w{8})[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
+_METHOD = re.compile(r"(?=\w{8})[a-z][a-z0-9]*(?:_[a-z0-9]+)+_?")
 _MEMO_LIMIT = 300_000
 
 
 class Lexicon:
     """The words of a vocabulary, ready to look tokens up."""
 
-    __slots__ = ("_memo", "_tops", "_words", "dotted", "modules", "plain", "texts")
+    __slots__ = ("_tops", "_words", "dotted", "memo", "modules", "plain", "texts")
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.modules = vocabulary.modules
@@ -54,7 +56,7 @@ class Lexicon:
         """Names of methods and attributes that rules ask for, whatever they belong to."""
         self._words = frozenset(self._all_words(vocabulary))
         self._tops = frozenset(n.partition(".")[0].encode() for n in vocabulary.modules)
-        self._memo: dict[bytes, bool] = {}
+        self.memo: dict[bytes, bool] = {}
 
     def _all_words(self, vocabulary: Vocabulary) -> list[bytes]:
         words: set[str] = {*_PRODUCTS.split(), *self.texts}
@@ -68,14 +70,11 @@ class Lexicon:
             w.encode() for w in words if len(w) > 1 and w not in _PLAIN and w.isidentifier() and w.isascii()
         ]
 
-    def is_sign(self, token: bytes) -> bool:
-        """Whether a token is a reason to enter the tree."""
-        known = self._memo.get(token)
-        if known is None:
-            if len(self._memo) > _MEMO_LIMIT:
-                self._memo.clear()
-            known = token in self._words or _SIGN.search(token) is not None
-            self._memo[token] = known
+    def learn(self, token: bytes) -> bool:
+        """Whether a token is a reason to enter the tree; remembered in ``memo``."""
+        if len(self.memo) > _MEMO_LIMIT:
+            self.memo.clear()
+        self.memo[token] = known = token in self._words or _SIGN.search(token) is not None
         return known
 
     def imports_known(self, names: bytes) -> bool:
@@ -103,7 +102,8 @@ def lexicon(vocabulary: Vocabulary) -> Lexicon:
 
 def matters(raw: bytes) -> bool:
     """One quick look: can this file have anything to do with a GPU?"""
-    return _MATTERS.search(raw) is not None
+    lowered = raw.lower()
+    return any(word in lowered for word in _MATTERS)
 
 
 class Marks:
@@ -115,9 +115,11 @@ class Marks:
         self._raw = raw
         self._at = at = bytearray(len(raw) + 1)
         self._named: set[str] = set()
-        is_sign = words.is_sign
+        known, learn = words.memo, words.learn
         for match in _TOKEN.finditer(raw):
-            if is_sign(match.group()):
+            token = match.group()
+            telling = known.get(token)
+            if telling or (telling is None and learn(token)):
                 at[match.start()] = 1
         for match in _IMPORT.finditer(raw):
             if words.imports_known(match.group(1)):

@@ -24,9 +24,7 @@ _CYTHON = (".pyx", ".pxd", ".pxi")
 _IMPORT_LINE = re.compile(r"^[ \t]*(?:import|from)[ \t]+([A-Za-z_][\w.]{0,120})", re.MULTILINE)
 _FP8_FILE = re.compile(rb"fp8|float8|e4m3", re.IGNORECASE)
 _FP8_LITERAL = re.compile(rb"(?<![\w.])448(?:\.0?)?(?![\w.])")
-_THIRTY_TWO = re.compile(
-    rb"(?i)(?<![\w.])(?:\w{0,10}warp_?size|threads_per_warp|warp_threads|num_lanes|lanes_per_warp)[ \t]*(?::[ \t]*\w{1,20}[ \t]*)?=[ \t]*32\b"
-)
+_BUILD_TAG = re.compile(rb"\+(?:cu(?:\d{2,3}\b|\{|[\"'])|[\"'])|whl/cu")
 
 
 def analyze(text: Text, vocabulary: Vocabulary) -> Iterator[Evidence | Skip]:
@@ -51,9 +49,10 @@ def read(text: Text, raw: bytes, vocabulary: Vocabulary) -> Iterator[Evidence | 
         yield from _by_lines(text, words, set())
         return
     file = PyFile(text, raw, vocabulary, words)
-    if _FP8_FILE.search(raw) and b"fnuz" not in raw:
+    if b"448" in raw and b"fnuz" not in raw and _FP8_FILE.search(raw):
         file.marks.add_pattern(_FP8_LITERAL)
-    file.marks.add_pattern(_THIRTY_TWO)
+    if b"cu" in raw and b"+" in raw or b"whl/cu" in raw:
+        file.marks.add_pattern(_BUILD_TAG)
     walker = Walker(file)
     walker.run(tree.root_node)
     found = [item for _, item in sorted(_with_callers(file), key=lambda pair: pair[0])]

@@ -94,9 +94,10 @@ def _capability(file: PyFile, node: Node, value: Value, use: Use, place: Place) 
         return
     if not direct:
         attrs["through"] = file.slice(node)[:60]
-    if value.tag and not value.origin.startswith(("torch.", "pynvml.", "cupy.", "numba.")):
-        attrs["wrapper"] = True
-    file.add(EvidenceKind.CALL, value.origin, node, place, attrs)
+    attrs["of"] = value.origin
+    own = not value.origin.startswith(("torch.", "pynvml.", "cupy.", "numba.", "pycuda."))
+    confidence = Confidence.MEDIUM if own else Confidence.HIGH
+    file.add(EvidenceKind.PATTERN, "compute-capability", node, place, attrs, confidence)
 
 
 def _plain_use(use: Use) -> str:
@@ -149,9 +150,8 @@ def _arch(file: PyFile, node: Node, value: Value, use: Use, place: Place) -> Non
             final.kind == "arg" and final.detail in ("int", "float")
         )
     if parsed:
-        file.add(
-            EvidenceKind.CALL, value.origin or "torch.cuda.get_arch_list", node, place, {"used_as": "parsed"}
-        )
+        of = value.origin or "torch.cuda.get_arch_list"
+        file.add(EvidenceKind.PATTERN, "arch-list", node, place, {"used_as": "parsed", "of": of})
 
 
 def _cuda_version(file: PyFile, node: Node, value: Value, use: Use, place: Place) -> None:
@@ -187,7 +187,9 @@ def _version_use(file: PyFile, use: Use) -> str:
 def _cudnn_version(file: PyFile, node: Node, value: Value, use: Use, place: Place) -> None:
     final = _settled(use, frozenset({"arith", "item"}))
     if final.kind == "cmp" and not final.detail.endswith(" None"):
-        file.add(EvidenceKind.CALL, value.origin, node, place, {"compared": final.detail})
+        file.add(
+            EvidenceKind.PATTERN, "cudnn-version", node, place, {"of": value.origin, "compared": final.detail}
+        )
 
 
 def _toolkit_home(file: PyFile, node: Node, value: Value, use: Use, place: Place) -> None:

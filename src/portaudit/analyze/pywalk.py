@@ -6,6 +6,7 @@ Only subtrees that hold a marked word are entered. No recursion: blocks lie on a
 from collections import deque
 from collections.abc import Callable
 
+import msgspec
 from tree_sitter import Node
 
 from portaudit.analyze import imports, pyexpressions
@@ -15,14 +16,16 @@ from portaudit.analyze.pybranches import (
     is_false,
     narrowed,
     skipping_decorator,
+    stops,
     suppresses_missing_module,
 )
 from portaudit.analyze.pyfile import PyFile
 from portaudit.analyze.pyguards import truths
 from portaudit.analyze.pyresolve import resolve
 from portaudit.analyze.pyuses import DROPPED, Use
-from portaudit.analyze.pyvalues import UNKNOWN, Names, Place, Value
+from portaudit.analyze.pyvalues import ROCM, UNKNOWN, Names, Place, Truths, Value
 from portaudit.analyze.words import word_set
+from portaudit.model.evidence import EvidenceKind
 
 _NEST_LIMIT = 200
 
@@ -168,8 +171,11 @@ class Walker:
                 branches.append((body, rest))
                 whole = True
                 break
+            before = len(self.file.found)
             self.expression(condition, Use("test"), rest)
             holds = truths(self.file, condition, rest) if self.file.marked(condition) else UNKNOWN
+            if body is not None and len(self.file.found) > before and stops(self.file, body):
+                self._stopped(before, part, body, holds)
             taken = narrowed(self.file, rest, holds, condition)
             branches.append((body, taken._replace(dead=place.dead or is_false(self.file, condition))))
             rest = narrowed(self.file, rest, holds, condition, negate=True)
@@ -178,6 +184,23 @@ class Walker:
         frame.place = after_branches(self.file, place, branches)
         for body, there in reversed(branches):
             self._push_block(body, there)
+
+    def _stopped(self, since: int, part: Node, body: Node, holds: Truths) -> None:
+        """What a condition asked decides that the program stops: the whole statement is the place."""
+        found = self.file.found
+        end = self.file.text.span(part.start_byte, min(body.end_byte, part.start_byte + 1000))
+        for index in range(since, len(found)):
+            at, item = found[index]
+            asks = (
+                item.attr("probe")
+                if item.kind is EvidenceKind.TOOL
+                else item.attr("used_as") in ("test", "switch")
+            )
+            if not asks or (item.kind is not EvidenceKind.TOOL and holds[ROCM] is not True):
+                continue
+            span = msgspec.structs.replace(item.span, end_line=end.end_line, end_column=end.end_column)
+            attrs = tuple(sorted({**dict(item.attrs), "required": True}.items()))
+            found[index] = at, msgspec.structs.replace(item, span=span, attrs=attrs)
 
     def _for(self, node: Node, frame: Frame) -> None:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")

@@ -7,7 +7,7 @@ from portaudit.model.findings import Finding, State
 from portaudit.model.report import Report
 from portaudit.render.escape import visible
 from portaudit.render.registry import RenderContext
-from portaudit.render.view import NOT_READ, Bar, Topic, Unread, View, headline, view
+from portaudit.render.view import NOT_READ, Bar, Blocker, Topic, Unread, View, headline, view
 from portaudit.render.words import Words, number, words
 
 _GLYPHS = {"portable": "░", "direct": "▒", "adaptation": "▓", "blocker": "█", NOT_READ: "·"}
@@ -107,12 +107,20 @@ class _Screen:
             return []
         rows = [
             self._row(
-                b.subject, _place(b.first), self._amount(b.count, b.files), "" if b.certain else "text.unsure"
+                self._named(b),
+                _place(b.first),
+                self._amount(b.count, b.files),
+                "" if b.certain else "text.unsure",
             )
             for b in found[:_LIST]
         ]
         title = self.say("text.blockers", shown=len(rows), n=len(found))
         return [self._paint(title, _BOLD), *rows]
+
+    def _named(self, blocker: Blocker) -> str:
+        if blocker.distinct == 1:
+            return blocker.name if blocker.name == blocker.names[0] else f"{blocker.name}: {blocker.names[0]}"
+        return f"{blocker.name}: {self.say('count.names', n=blocker.distinct)}"
 
     def _topics(self) -> list[str]:
         adapt = [topic for topic in self.view.topics if topic.verdict == "adaptation"]

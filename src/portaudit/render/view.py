@@ -1,6 +1,7 @@
 """What all formats for people show: counts, shares, topics, blockers, what was not read. Nothing here decides
 a verdict; it only groups, counts and orders what the report says."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from typing import TypeVar
@@ -18,6 +19,10 @@ VERDICTS = tuple(v.value for v in Verdict)
 """From portable to blocker, the order of every bar and table."""
 NOT_READ = "not-read"
 HOURS_A_DAY = 8
+_CUDA_ITSELF = frozenset({"cu", "cuda", "nv", "nvidia", "std", "thrust", "torch"})
+# A first part before ``::``, ``/`` or ``.``, or the small letters that a name of a C library starts with.
+_HEAD = re.compile(r"([A-Za-z_]\w*)(?:::|[./])|([a-z]{3,}\d*)(?=[A-Z_])")
+_MAKER = re.compile(r"\b(?:Instinct|Radeon)\b|\([^)]*\)")
 _T = TypeVar("_T")
 _K = TypeVar("_K")
 
@@ -60,11 +65,15 @@ class Topic(msgspec.Struct, frozen=True):
 
 
 class Blocker(msgspec.Struct, frozen=True):
-    """One name or construct that has no way to ROCm, with all its places."""
+    """A construct, or a library with the names used of it, that has no way to ROCm."""
 
-    subject: str
+    name: str
+    """Title of a rule about code, or the library or name that a table knows."""
+    names: tuple[str, ...]
+    """The subjects seen most often."""
+    distinct: int
+    """How many subjects there are."""
     rule: str
-    title: str
     count: int
     files: int
     certain: bool
@@ -122,8 +131,16 @@ def headline(report: Report, say: Words) -> str:
 
 
 def gpus(report: Report) -> str:
-    """The architectures of the target with their products."""
-    return ", ".join(f"{g.name} ({g.product})" if g.product else g.name for g in report.target.gfx)
+    """The architectures of the target, each with the products that people know it by."""
+    return ", ".join(
+        f"{g.name} ({names})" if (names := _products(g.product)) else g.name for g in report.target.gfx
+    )
+
+
+def _products(product: str) -> str:
+    names = [_MAKER.sub("", part).strip() for part in product.split(";")]
+    names = [name for name in names if name]
+    return ", ".join(names[:2]) + (", …" if len(names) > 2 else "")
 
 
 def view(report: Report) -> View:
@@ -184,31 +201,40 @@ def _topics(shown: Iterable[Finding], titles: dict[str, str]) -> list[Topic]:
 def _blockers(shown: Iterable[Finding], titles: dict[str, str]) -> tuple[Blocker, ...]:
     blocking = [f for f in shown if f.verdict is Verdict.BLOCKER]
     rows = []
-    for (rule, subject), found in _grouped(blocking, lambda f: (f.rule, f.subject)).items():
+    for (_, name), found in _grouped(blocking, _origin).items():
+        names = Counter(f.subject for f in found)
         sure = [f for f in found if _is_certain(f)]
+        first = min(sure or found, key=_place)
         rows.append(
             Blocker(
-                subject=subject,
-                rule=rule,
-                title=titles.get(rule, rule),
+                name=names.most_common(1)[0][0]
+                if first.table and len(names) == 1
+                else titles.get(name, name),
+                names=tuple(subject for subject, _ in names.most_common(3)),
+                distinct=len(names),
+                rule=first.rule,
                 count=len(found),
                 files=len({f.span.path for f in found}),
                 certain=bool(sure),
-                first=min(sure or found, key=_place),
+                first=first,
             )
         )
-    rows.sort(key=lambda b: (not b.certain, -b.files, -b.count, b.subject, b.rule))
-    return tuple(_varied(rows))
+    return tuple(sorted(rows, key=lambda b: (not b.certain, -b.files, -b.count, b.name)))
 
 
-def _varied(rows: list[Blocker]) -> list[Blocker]:
-    """The first of each rule before the second of any: five names of one topic tell less than five topics."""
-    turn: Counter[str] = Counter()
-    keyed = []
-    for order, row in enumerate(rows):
-        keyed.append((not row.certain, turn[row.rule] // 2, order, row))
-        turn[row.rule] += 1
-    return [row for *_, row in sorted(keyed, key=lambda k: k[:3])]
+def _origin(finding: Finding) -> tuple[bool, str]:
+    """What a blocker belongs to: the rule where code was judged; where a table knows a name, its library."""
+    return (False, library(finding.subject)) if finding.table else (True, finding.rule)
+
+
+def library(name: str) -> str:
+    """The library that a name shows by itself: ``cutlass`` of ``cutlass::half_t``, ``cutlass/array.h`` and
+    ``cutlass.cute``; ``optix`` of ``optixTrace``. Names of CUDA itself stand alone."""
+    head = _HEAD.match(name)
+    if head is None:
+        return name
+    word = head.group(1) or head.group(2)
+    return name if word in _CUDA_ITSELF else word
 
 
 def _is_certain(finding: Finding) -> bool:
