@@ -63,8 +63,7 @@ class Knowledge:
         if table in _GLOBS:
             pattern = self._patterns(table).first(next(names(name)) if names else name)
             fact = self._exact(table, pattern) if pattern else None
-            # A pattern speaks of the name that was asked for.
-            return msgspec.structs.replace(fact, name=name) if fact is not None else None
+            return _of_pattern(fact, name) if fact is not None else None
         return None
 
     def _exact(self, table: str, name: str) -> Fact | None:
@@ -146,6 +145,12 @@ class Knowledge:
         """The nearest spellings of a name, over all tables."""
         names = chain.from_iterable(part for table in TABLES for part in self._tables(table))
         return lookup.near(name, chain(names, self.gfx, self.products), limit)
+
+
+def _of_pattern(fact: Fact, name: str) -> Fact:
+    """A pattern speaks of the name that was asked for."""
+    same = fact.equivalent == fact.name
+    return msgspec.structs.replace(fact, name=name, equivalent=name if same else fact.equivalent)
 
 
 def _names(facts: Facts) -> list[str]:
