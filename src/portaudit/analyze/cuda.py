@@ -36,7 +36,7 @@ _HIP_WORDS = re.compile(
 def analyze(text: Text, vocabulary: Vocabulary) -> Iterator[Evidence | Skip]:
     """Evidence of one file."""
     words = prefilter.words_of(text.text)
-    if not (text.path.endswith((".cu", ".cuh")) or prefilter.cxx_matters(words, vocabulary)):
+    if not (text.path.endswith((".cu", ".cuh")) or prefilter.cxx_matters(text.text, words, vocabulary)):
         yield from _local_includes(text)
         return
     lexed = Lexed(text.text)

@@ -1,4 +1,5 @@
-"""String constants of Python code: device code, libraries, providers, codecs, commands, paths, names of C functions."""
+"""String constants of Python code: device code, libraries, providers, codecs, commands, paths, names of C
+functions."""
 
 import re
 from collections.abc import Iterable
@@ -21,7 +22,10 @@ _TOKEN = re.compile(r"[A-Za-z_][A-Za-z0-9_.+-]*")
 _HWACCEL = re.compile(r"-hwaccel(?:_output_format)?[ =]+(?:cuda|nvdec|cuvid)\b")
 _LOCAL = re.compile(r"(?:==|===)[\w.{}!]{1,60}\+$|\+cu$|\+cu\{|\+cu\d{2,3}(?!\d)|whl/cu\{|whl/cu$")
 _SYMBOL = re.compile(r"(?:cuda|cu|nccl|nvml|cublas|cudnn|nvrtc)[A-Z]\w{3,60}")
-_IMAGE = re.compile(r"^(?:[\w.-]+/)*(?:nvcr\.io/|nvidia/cuda|nvidia/)[\w./-]*(?::[\w.-]+)?$")
+# "nvidia/NAME" alone is the name of a model on a hub far more often than an image.
+_IMAGE = re.compile(
+    r"^(?:[\w.-]+/)*(?:nvcr\.io/[\w./-]+(?::[\w.-]+)?|nvidia/cuda(?::[\w.-]+)?|nvidia/[\w./-]+:[\w.-]+)$"
+)
 _COMMAND_CALL = re.compile(
     r"(?:^|\.)(?:system|popen|getoutput|getstatusoutput|check_output|check_call|call|run|Popen|create_subprocess_shell|exec_command|execute|sudo|sh|local|shell|run_command|run_cmd|bash|cmd|spawn|run_commands)$"
 )
@@ -86,8 +90,10 @@ def _short(file: PyFile, node: Node, start: int, end: int, use: Use, place: Plac
             )
     elif use.kind == "arg" and use.detail.endswith("find_library") and text in file.vocabulary.libraries:
         file.add(EvidenceKind.LIBRARY, text, node, place, {"load": True}, guard=file.beside(place, "library"))
-    elif flags.names_toolkit(text) and not (
-        use.kind == "arg" and use.detail.endswith(("getenv", "environ.get"))
+    elif (
+        flags.names_toolkit(text)
+        and (text[:1] in "-/$" or len(text.split()) < 3)
+        and not (use.kind == "arg" and use.detail.endswith(("getenv", "environ.get")))
     ):
         take(file, flags.toolkit_folder([Word(text, start, end)], frame), place)
     elif use.kind == "arg" and use.detail.rpartition(".")[2] in _LIST_ADD and text.startswith("-"):
@@ -96,6 +102,11 @@ def _short(file: PyFile, node: Node, start: int, end: int, use: Use, place: Plac
         take(file, containers.image(text, start, end, frame, role="python"), place)
     else:
         _tokens(file, node, text, start, use, place)
+
+
+def is_command_call(name: str) -> bool:
+    """Whether a function runs its argument as a command."""
+    return _COMMAND_CALL.search(name) is not None
 
 
 def _is_command(text: str, use: Use) -> bool:
@@ -115,7 +126,7 @@ def _tool(file: PyFile, text: str, node: Node, use: Use, place: Place) -> bool:
     attrs: Attrs = {}
     if use.kind == "arg" and _ARGUMENT_CALL.search(use.detail):
         attrs["probe"] = True
-    elif (len(words) > 1 and not (words[1].startswith("-") or words[1] in _SUBCOMMANDS)) or (
+    elif (len(words) > 1 and not (words[1].startswith("-") or words[1] in SUBCOMMANDS)) or (
         len(words) == 1 and not ("/" in words[0] or _is_call_of_command(use))
     ):
         return False
@@ -127,7 +138,15 @@ def _tool(file: PyFile, text: str, node: Node, use: Use, place: Place) -> bool:
     return True
 
 
-_SUBCOMMANDS = word_set(
+def _is_asked(use: Use) -> bool:
+    steps = 0
+    while use.outer is not None and use.kind in ("elem", "paren") and steps < 5:
+        use = use.outer
+        steps += 1
+    return use.kind in ("cmp", "dictkey")
+
+
+SUBCOMMANDS = word_set(
     "dmon pmon topo nvlink mig vgpu drain clocks stats query profile launch exec discovery"
 )
 
@@ -151,6 +170,8 @@ def _tokens(file: PyFile, node: Node, text: str, start: int, use: Use, place: Pl
     if _SYMBOL.fullmatch(text):
         if (
             text in file.vocabulary.symbols
+            # a function of that name is a binding: its own body looks the symbol up
+            and f"def {text}(" not in file.source
             and "hip" not in file.source[start + len(text) : start + len(text) + 40]
         ):
             file.add(EvidenceKind.NAME, text, node, place, {"string": True, "python": True})
@@ -163,5 +184,5 @@ def _tokens(file: PyFile, node: Node, text: str, start: int, use: Use, place: Pl
         told.add(name)
         guard = file.beside(place, "provider" if "Provider" in name else "codec")
         span = (start + match.start(), start + match.start() + len(name))
-        attrs: Attrs = {"used_as": "test"} if use.kind == "cmp" else {}
+        attrs: Attrs = {"used_as": "test"} if _is_asked(use) else {}
         file.add(EvidenceKind.STRING, name, span, place, attrs, guard=guard)
