@@ -27,7 +27,7 @@ class Piece(NamedTuple):
 class Cell(NamedTuple):
     """One code cell."""
 
-    index: int
+    number: int
     """Position among all cells of the notebook."""
     pieces: tuple[Piece, ...]
 

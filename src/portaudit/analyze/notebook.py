@@ -59,7 +59,7 @@ class _Joined:
             begin = at
             for piece in cell.pieces:
                 self._starts.append(at)
-                self._pieces.append((piece, cell.index))
+                self._pieces.append((piece, cell.number))
                 parts.append(piece.decoded)
                 at += len(piece.decoded)
             self.bounds.append((begin, at))

@@ -96,7 +96,7 @@ def _nvidia_options(file: PyFile, call: Call, place: Place) -> None:
         if key is None or value is None or file.slice(key) not in _NVIDIA_OPTIONS:
             continue
         text = file.slice(value)[:40]
-        if text not in ("None", "False", "0", "1"):
+        if value.type in ("true", "integer") and text not in ("0", "1"):
             attrs: Attrs = {"option": file.slice(key), "value": text}
             file.add(EvidenceKind.PATTERN, "triton-nvidia-option", argument, place, attrs)
 
@@ -132,12 +132,7 @@ def environment(
 
 def _inline_asm(file: PyFile, call: Call, place: Place) -> None:
     """Instructions in the text of inline assembly; the text may be the constant of a name."""
-    keyed = {}
-    for argument in call.arguments:
-        if argument.type == "keyword_argument":
-            key = argument.child_by_field_name("name")
-            keyed[file.slice(key) if key else ""] = argument.child_by_field_name("value")
-    node = keyed.get("asm") or next((a for a in call.arguments if a.type != "keyword_argument"), None)
+    node = _asm_text(file, call)
     if node is None:
         return
     parts = (
@@ -166,9 +161,32 @@ def _inline_asm(file: PyFile, call: Call, place: Place) -> None:
             file.add(EvidenceKind.ASM, opcode, node, place, attrs)
 
 
+def _asm_text(file: PyFile, call: Call) -> Node | None:
+    """The argument that holds the instructions: the first in Triton, behind types and operands elsewhere."""
+    fallback: Node | None = None
+    for argument in call.arguments:
+        node: Node | None = argument
+        if argument.type == "keyword_argument":
+            key, node = argument.child_by_field_name("name"), argument.child_by_field_name("value")
+            if key is not None and file.slice(key) in ("asm", "asm_string"):
+                return node
+        elif fallback is None and call.callee.name.endswith("inline_asm_elementwise"):
+            fallback = argument
+        if node is not None and node.type in ("string", "concatenated_string"):
+            inside = file.slice(node)
+            if (
+                " " in inside
+                and next(ptx.instructions(inside.strip("rfb\"'"), 0, len(inside)), None) is not None
+            ):
+                return node
+    return fallback
+
+
 def _capability_test(file: PyFile, call: Call, last: str, place: Place) -> None:
-    if call.callee.node is not None and file.knows_rocm:
+    key = (f"predicate {last}", place.scope)
+    if (call.callee.node is not None and file.knows_rocm) or key in file.told:
         return
+    file.told.add(key)
     wanted = file.slice(call.arguments[0])[:40] if call.arguments else ""
     attrs: Attrs = {"function": last, "wanted": wanted}
     file.add(EvidenceKind.PATTERN, "capability-predicate", call.node, place, attrs, Confidence.LOW)
@@ -176,7 +194,7 @@ def _capability_test(file: PyFile, call: Call, last: str, place: Place) -> None:
 
 def _is_symbol(file: PyFile, last: str, value: Value) -> bool:
     """Whether a name is a C function of CUDA, called through some binding. ``torch.cuda.cudart()`` is mapped by torch."""
-    if not _CUDA_SYMBOL.match(last) or "torch" in value.name.partition(".")[0]:
+    if not _CUDA_SYMBOL.match(last) or "torch" in value.name.partition(".")[0] or value.node is not None:
         return False
     return last in file.vocabulary.symbols
 
@@ -248,8 +266,11 @@ def named(file: PyFile, node: Node, value: Value, use: Use, place: Place) -> Non
     if value.known or last in file.words.plain:
         watched = value.name if value.name in file.words.dotted else last
         attrs: Attrs = {"used_as": _how(use)}
-        if "float8" in last and "fnuz" in file.source:
-            attrs["beside_fnuz"] = True
+        if "float8" in last:
+            if attrs["used_as"] == "test" or (watched, place.scope) in file.told:
+                return
+            file.told.add((watched, place.scope))
+            attrs["beside_fnuz"] = "fnuz" in file.source or "fp8_dtype()" in file.source
         file.add(EvidenceKind.ATTRIBUTE, watched, node, place, attrs)
 
 

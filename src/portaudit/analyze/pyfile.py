@@ -85,6 +85,8 @@ class PyFile:
         """Whether the file speaks of ROCm at all: then a test of CUDA alone is a deliberate switch."""
         self.calls: list[tuple[str, str, bool]] = []
         """Local functions called: name, calling scope, whether the place is reached on CUDA only."""
+        self.told: set[tuple[str, str]] = set()
+        """What is told once a function: name and scope."""
         self.memo: dict[tuple[int, int], object] = {}
         self.budget = 3_000_000
         """Expressions that may still be resolved: a bound on the work that a hostile file can ask for."""

@@ -15,6 +15,10 @@ _PRODUCT = re.compile(
     r"|(?<![A-Za-z0-9])(?:A|H|B|V|P|GB|GH|L)(?:100|200|300|800|20|40|40S|4|40s|10|10G|16|30|6000|5000)(?![0-9A-Za-z])|(?<![A-Za-z0-9])T4(?![0-9A-Za-z])",
 )
 _ARCH_TEXT = re.compile(r"(?:sm|compute|arch)_?$|-gencode|-arch|compute_|sm_")
+_TABLE_KEY = re.compile(
+    r"(?:NVIDIA[ _-])?(?:GeForce|Tesla|Quadro|RTX|GTX|TITAN|A100|A800|H100|H800|H200|H20|B200|B300|GB200|GB300|GH200|V100|P100|T4|L4|L40S?"
+    r"|A10G?|A30|A40|A6000)(?:[ _-][\w.+-]{1,12}){0,4}"
+)
 _LOOSE_NAME = re.compile(r"name|device|gpu|card|hardware|model_id", re.IGNORECASE)
 _NUMBER = re.compile(
     r"[\d.()\[\],\s]+|[A-Z][A-Z0-9_]*|Version\(.*|parse\(.*|.*[vV]ersion.*|\(?\d.*", re.DOTALL
@@ -80,8 +84,7 @@ def _capability(file: PyFile, node: Node, value: Value, use: Use, place: Place) 
     )
     attrs: Attrs = {}
     if final.kind == "cmp":
-        operator, _, other = final.detail.partition(" ")
-        if other in ("None", "True", "False"):
+        if final.detail.endswith((" None", " True", " False")):
             return
         attrs["compared"] = final.detail
     elif final.kind in ("format", "concat") and _ARCH_TEXT.search(final.detail):
@@ -135,6 +138,13 @@ def loose_product(file: PyFile, node: Node, constant: str, other: str, place: Pl
     """A product name compared with something that is called like a device."""
     if _LOOSE_NAME.search(other) and _PRODUCT.search(constant):
         product(file, node, constant, other[:60], place, False)
+
+
+def product_table(file: PyFile, keys: "list[tuple[Node, str]]", place: Place) -> None:
+    """A dictionary by product names, such as one of peak rates."""
+    named = [(node, key) for node, key in keys if _TABLE_KEY.fullmatch(key)]
+    if len(named) > 1:
+        product(file, named[0][0], named[0][1], "table", place, False)
 
 
 def _arch(file: PyFile, node: Node, value: Value, use: Use, place: Place) -> None:

@@ -10,10 +10,10 @@ from portaudit.analyze import containers, flags, installs
 from portaudit.analyze.pycalls import environment
 from portaudit.analyze.pyfile import PyFile
 from portaudit.analyze.pyresolve import resolve
-from portaudit.analyze.pystrings import frame_of, take
-from portaudit.analyze.pyuses import Use, product
+from portaudit.analyze.pystrings import SUBCOMMANDS, frame_of, is_command_call, take
+from portaudit.analyze.pyuses import Use, product_table
 from portaudit.analyze.pyvalues import Place, string_inside
-from portaudit.analyze.words import Frame, Word, joined
+from portaudit.analyze.words import Frame, Word, joined, word_set
 from portaudit.model.evidence import EvidenceKind, Guard
 
 _NVCC = re.compile(
@@ -33,6 +33,9 @@ _PIP = re.compile(
     r"(?:^|\.)(?:pip_install|uv_pip_install|pip_install_packages|install_packages|run_pip|pip)$"
 )
 _MACRO = re.compile(r"-D\s?([A-Za-z_]\w*CUDA\w*|CUDA\w+)(?:=|$)")
+_COMMAND_NAME = re.compile(r"cmd|command|argv?s?$|query|call|smi|popen", re.IGNORECASE)
+_FP8_NAME = re.compile(r"max|min|fp8|f8|e4m3|range|limit|clamp", re.IGNORECASE)
+_CLAMPS = word_set("clamp clamp_ clip clip_ min max minimum maximum fmin fmax")
 _FP8 = re.compile(rb"448(?:\.0?)?")
 _HWACCEL = frozenset({"-hwaccel", "-hwaccel_output_format", "hwaccel", "-init_hw_device"})
 _LIST_LIMIT = 400
@@ -51,7 +54,7 @@ def sequence(file: PyFile, node: Node, use: Use, place: Place) -> set[int]:
     taken: set[int] = set()
     first = words[0]
     name = first.text.replace("\\", "/").rsplit("/", 1)[-1].removesuffix(".exe")
-    if elements and first.start == _start(elements[0]) and _command(file, name, words, frame, place):
+    if elements and first.start == _start(elements[0]) and _command(file, name, words, frame, use, place):
         taken.add(elements[0].id)
     if _LIBRARIES.search(label):
         take(file, flags.libraries(words, _without_tools(file, place), bare=True), place)
@@ -124,9 +127,9 @@ def _label(use: Use) -> str:
     return ""
 
 
-def _command(file: PyFile, name: str, words: list[Word], frame: Frame, place: Place) -> bool:
+def _command(file: PyFile, name: str, words: list[Word], frame: Frame, use: Use, place: Place) -> bool:
     """A list whose first word is a command."""
-    if name in file.vocabulary.tools:
+    if name in file.vocabulary.tools and _runs(words, use):
         attrs = {"args": joined(words[1:]) or None, "caught": True if place.caught else None}
         file.add(EvidenceKind.TOOL, name, (words[0].start, words[0].end), place, attrs, guard=frame.guard)
         return True
@@ -142,7 +145,7 @@ def _command(file: PyFile, name: str, words: list[Word], frame: Frame, place: Pl
         take(file, found, place)
         if after < len(words):
             inner = words[after].text.rsplit("/", 1)[-1]
-            _command(file, inner, words[after:], frame, place)
+            _command(file, inner, words[after:], frame, use, place)
     elif name in ("sudo", "ssh", "srun", "env", "timeout", "watch", "xargs", "which", "type", "command"):
         for index, word in enumerate(words[1:4], 1):
             tool = word.text.rsplit("/", 1)[-1]
@@ -154,6 +157,22 @@ def _command(file: PyFile, name: str, words: list[Word], frame: Frame, place: Pl
                 file.add(EvidenceKind.TOOL, tool, (word.start, word.end), place, attrs, guard=frame.guard)
                 break
     return False
+
+
+def _runs(words: Sequence[Word], use: Use) -> bool:
+    """Whether a list that begins with a tool is its command line, not a list of names."""
+    if any(w.text.startswith("-") or w.text in SUBCOMMANDS for w in words[1:]):
+        return True
+    current: Use | None = use
+    while current is not None and current.kind in ("elem", "paren", "choice", "concat"):
+        current = current.outer
+    if current is None:
+        return False
+    if current.kind == "arg":
+        return is_command_call(current.detail) or current.argument in ("args", "cmd", "command")
+    return current.kind in ("assign", "return") and (
+        len(words) == 1 or bool(_COMMAND_NAME.search(current.detail))
+    )
 
 
 def _options(
@@ -238,20 +257,18 @@ def dictionary(
     file: PyFile, pairs: Sequence[Node], keys: Sequence[str | None], use: Use, place: Place
 ) -> None:
     """Variables of an environment, and tables by product name."""
-    products = 0
+    named = []
     for pair, key in zip(pairs, keys, strict=True):
         node = pair.child_by_field_name("key")
         if not key or node is None or not file.marked(node):
             continue
+        named.append((node, key))
         if key.isidentifier() and key.upper() == key and len(key) > 5:
             value = resolve(file, pair.child_by_field_name("value"), place)
             environment(file, node, key, place, True, value.text)
-        elif products == 0 and len(pairs) > 1:
-            before = len(file.found)
-            product(file, node, key, "table", place, False)
-            products += len(file.found) - before
         elif key == "maxnreg":
             file.add(EvidenceKind.PATTERN, "triton-nvidia-option", node, place, {"option": key})
+    product_table(file, named, place)
 
 
 def binary(file: PyFile, node: Node, left: Node, right: Node, operator: str, place: Place) -> None:
@@ -276,5 +293,25 @@ def binary(file: PyFile, node: Node, left: Node, right: Node, operator: str, pla
 
 def number(file: PyFile, node: Node, use: Use, place: Place) -> None:
     """The largest value of OCP FP8 as a literal, in a file that speaks of FP8."""
-    if _FP8.fullmatch(file.raw[node.start_byte : node.end_byte]):
-        file.add(EvidenceKind.PATTERN, "fp8-range-literal", node, place, {"value": file.slice(node)})
+    text = file.slice(node)
+    if (
+        not _FP8.fullmatch(file.raw[node.start_byte : node.end_byte])
+        or ("fp8-range", place.scope) in file.told
+    ):
+        return
+    if "." not in text and not _bounds(use):
+        return
+    file.told.add(("fp8-range", place.scope))
+    file.add(EvidenceKind.PATTERN, "fp8-range-literal", node, place, {"value": text})
+
+
+def _bounds(use: Use) -> bool:
+    """Whether a whole number stands as a bound, by what takes it."""
+    current: Use | None = use
+    while current is not None and current.kind in ("part", "paren", "choice", "arith"):
+        current = current.outer
+    if current is None:
+        return False
+    if current.kind == "arg":
+        return current.detail.rpartition(".")[2] in _CLAMPS or bool(_FP8_NAME.search(current.argument))
+    return current.kind in ("assign", "default") and bool(_FP8_NAME.search(current.detail))
