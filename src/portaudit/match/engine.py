@@ -77,6 +77,8 @@ class Matcher:
         spoken = [r for r in candidates if r.when is not None and when.holds(r.when, item, near)]
         if any(not rule.fallback for rule in spoken):
             spoken = [rule for rule in spoken if not rule.fallback]
+        if any(rule.tabled for rule in spoken) and (item.kind not in TABLES or self._from_table(item) is None):
+            spoken = [rule for rule in spoken if not rule.tabled]
         replaced = any(rule.replaces for rule in spoken)
         for rule in spoken:
             yield self._from_rule(rule, item)

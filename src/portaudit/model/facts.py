@@ -172,6 +172,8 @@ class Rule(msgspec.Struct, frozen=True):
     references: tuple[str, ...] = ()
     since: str = "0.1.0"
     as_of: str = ""
+    tabled: bool = False
+    """Only for names of which their table has something to say: the rule softens or replaces that."""
 
 
 class Example(msgspec.Struct, frozen=True):
