@@ -16,7 +16,7 @@ from portaudit import resources
 from portaudit.model.evidence import Confidence
 from portaudit.model.facts import Element, Level, Rule
 from portaudit.model.findings import Finding, State
-from portaudit.model.report import Report
+from portaudit.model.report import Component, Report
 from portaudit.render.escape import visible, visible_code
 from portaudit.render.island import island
 from portaudit.render.registry import RenderContext
@@ -59,7 +59,7 @@ def _values(report: Report, context: RenderContext, say: Words) -> dict[str, obj
         "made": context.generated_at.partition("T")[0],
         "columns": columns,
         "verdicts": VERDICTS,
-        "worst": [c for c in report.components if c.verdict.rank > 1][: 4 - len(figures.blockers)],
+        "worst": _worst(report, 4 - len(figures.blockers)),
         "partly": sum(group.count for group in figures.unread if not group.whole),
         "listed": max(0, report.counts.files - report.counts.read - report.counts.skipped),
         "elements": _elements(figures),
@@ -74,6 +74,12 @@ def _values(report: Report, context: RenderContext, say: Words) -> dict[str, obj
         "style_hash": _policy_hash(style),
         "script_hash": _policy_hash(script),
     }
+
+
+def _worst(report: Report, most: int) -> list[Component]:
+    """The components that cost most, worst verdict first."""
+    heavy = [c for c in report.components if c.verdict.rank > 1]
+    return sorted(heavy, key=lambda c: (-c.verdict.rank, -c.hours[1], c.path))[: max(0, most)]
 
 
 def _facets() -> dict[str, list[str]]:

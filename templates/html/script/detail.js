@@ -52,7 +52,11 @@ function ruleCard(row) {
   const name = el("span", "rule-name", source.querySelector(".rule-name").textContent);
   name.translate = false;
   summary.append(name);
-  box.append(summary, source.querySelector(".rule-card").cloneNode(true));
+  const card = source.querySelector(".rule-card").cloneNode(true);
+  // The finding has said so above, in the same words or closer to the place.
+  for (const node of card.querySelectorAll("[data-general]")) node.remove();
+  box.append(summary, card);
+  box.open = true;
   return box;
 }
 

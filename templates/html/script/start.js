@@ -15,7 +15,12 @@ async function start() {
   listenToComponents();
   drawComponents();
   refresh(true);
-  follow();
+  if (location.hash) {
+    // The browser follows the address itself when all is loaded and would take the focus away again.
+    if (document.readyState !== "complete") await new Promise((done) => addEventListener("load", done, { once: true }));
+    await new Promise((done) => setTimeout(done));
+    follow();
+  }
   root.dataset.ready = String(Math.round(performance.now()));
 }
 
