@@ -1,6 +1,7 @@
 const FACETS = ["verdict", "state", "level", "confidence", "element", "component", "rule", "path"];
 const SEARCHED = ["subject", "path", "message", "equivalent", "rule", "code"];
 
+const lowered = {};
 let data, tables, columns, count;
 
 function load(parsed) {
@@ -9,12 +10,11 @@ function load(parsed) {
   columns = {};
   for (const [name, values] of Object.entries(data.columns)) columns[name] = Int32Array.from(values);
   count = data.fingerprints.length;
+  for (const name of SEARCHED) lowered[name] = tables[name].map((t) => t.toLowerCase());
 }
 
 const text = (name, row) => tables[name][columns[name][row]];
 const place = (row) => text("path", row) + ":" + columns.line[row];
-
-let lowered = {};
 
 /** Which rows hold all words: each word is looked for once in each distinct text, not in each row. */
 function searched(query) {
@@ -23,7 +23,6 @@ function searched(query) {
   const hit = new Uint8Array(count).fill(1);
   for (const word of words) {
     const found = SEARCHED.map((name) => {
-      lowered[name] ||= tables[name].map((t) => t.toLowerCase());
       return [columns[name], Uint8Array.from(lowered[name], (t) => (t.includes(word) ? 1 : 0))];
     });
     for (let row = 0; row < count; row++) {
