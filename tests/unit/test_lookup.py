@@ -50,6 +50,13 @@ def test_every_sort_of_name(name, part):
     assert done.exit_code == 0 and part in done.output, done.output
 
 
+def test_family_gives_reasons_hours_and_sources():
+    done = run(lookup, "nvjpegEncodeImage")
+    assert done.exit_code == 0
+    for part in ("BLOCKER", "jpeg-encode", "hours", "in one component", "source"):
+        assert part in done.output, done.output
+
+
 def test_unknown_names_get_the_nearest_spelling():
     done = run(lookup, "cudaMalloc", "cudaMaloc", "zzzzqqqq")
     assert done.exit_code == 1

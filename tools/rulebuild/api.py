@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 from rulebuild.files import Row, confidence, read, unique, write
+from rulebuild.sources import Sources
 
 COLUMNS = (
     "name",
@@ -56,6 +57,7 @@ _OLD_HEADERS = re.compile(r"_(?:2024|2025)$|^(?:rocwmma|hip_cg|cuda_headers)$")
 def families(facts: Path) -> list[Row]:
     """Rows of rules/api/families.csv; a key that two patterns of a library share gets a number."""
     rows, seen = [], Counter[tuple[str, str]]()
+    sources = Sources(facts.parent)
     for fact in sorted(read(facts / "families.csv"), key=lambda r: int(r["order"])):
         seen[fact["library"], fact["family"]] += 1
         number = seen[fact["library"], fact["family"]]
@@ -69,6 +71,7 @@ def families(facts: Path) -> list[Row]:
                 "hours_low": fact["effort_hours_low"],
                 "hours_high": fact["effort_hours_high"],
                 "confidence": confidence(fact["confidence"]),
+                "evidence": sources.resolved(fact["evidence"]),
             }
         )
     return rows

@@ -50,7 +50,17 @@ def command(names: tuple[str, ...], target: str | None, form: str) -> None:
 
 def _facts(name: str, knowledge: Knowledge) -> list[Fact]:
     bare = name.removeprefix("#include").strip().strip("<>\"'")
-    return knowledge.lookup(bare) or knowledge.lookup(bare.removesuffix("()"))
+    found = knowledge.lookup(bare) or knowledge.lookup(bare.removesuffix("()"))
+    return [_with_family(fact, knowledge.family(fact)) for fact in found]
+
+
+def _with_family(fact: Fact, family: Fact | None) -> Fact:
+    """A name without HIP name, with the hours, devices and sources of the family that judges it."""
+    if family is None:
+        return fact
+    evidence = "; ".join(t for t in (fact.evidence, family.evidence) if t)
+    as_of = max(fact.as_of, family.as_of)
+    return msgspec.structs.replace(fact, hours=family.hours, gfx=family.gfx, evidence=evidence, as_of=as_of)
 
 
 def _gfx(name: str, knowledge: Knowledge) -> Gfx | None:

@@ -107,6 +107,10 @@ class Knowledge:
     def _context(self) -> rulings.Context:
         return rulings.Context(self._open(self._index.families), self._open(self._index.policies))
 
+    def family(self, fact: Fact) -> Fact | None:
+        """The family that judges a name without HIP name: its reasons, hours and sources."""
+        return self._context.families.get(f"{fact.library}/{fact.family}") if fact.family else None
+
     def vocabulary(self) -> Vocabulary:
         """The names that analyzers look for."""
         return self._vocabulary
