@@ -28,6 +28,8 @@ _INCLUDE_LINE = re.compile(r'^[ \t]*#[ \t]*(?:include|import)[ \t]*"([^"\n]+)"',
 _KERNEL_TEXT = re.compile(r"__global__|__device__")
 _ESCAPE = re.compile(r"\\(?:n|t|r|\"|\\|.)", re.DOTALL)
 _SONAME = re.compile(r"^(?:[\w.-]*/)*(?:lib)?([A-Za-z][\w+-]*?)(?:64_\d+\w*)?\.(?:so|dll|dylib)(?:[.\d]*)$")
+_PTX_TEXT = re.compile(r"\.target[ \t]+sm_\d+")
+_IMAGES = (".ptx", ".cubin", ".fatbin")
 _HIP_WORDS = re.compile(
     r"\bhip(?:Malloc|Stream_t|Error_t|LaunchKernelGGL|Memcpy|Free)\b|hip/hip_runtime\.h|libamdhip64"
 )
@@ -143,6 +145,15 @@ def _strings(file: CxxFile) -> Iterator[Evidence]:
             if flag:
                 attrs: dict[str, AttrValue] = {"value": inner[:80], "form": "rtc"}
                 yield file.evidence(EvidenceKind.FLAG, flag, token.inner, token.inner_end, attrs)
+        elif ".target" in inner and _PTX_TEXT.search(inner):
+            yield file.evidence(
+                EvidenceKind.PATTERN, "ptx-text", token.inner, min(token.inner_end, token.inner + 80)
+            )
+        elif inner.endswith(_IMAGES) and len(inner) < 200:
+            attrs = {"text": inner[-80:]}
+            yield file.evidence(
+                EvidenceKind.PATTERN, "device-image-name", token.inner, token.inner_end, attrs
+            )
         elif "." in inner and len(inner) < 200:
             soname = _SONAME.match(inner)
             if soname and soname.group(1) in file.vocabulary.libraries:
