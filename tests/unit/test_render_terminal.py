@@ -25,7 +25,7 @@ def screen(report, **options):
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (100, 40), (60, 24), (200, 60)])
 @pytest.mark.parametrize("name", REPORTS)
 def test_fits_one_screen(name, width, height):
-    lines = screen(REPORTS[name](), width=width, height=height).splitlines()
+    lines = screen(REPORTS[name](), width=width, height=height, tty=True).splitlines()
     # Two lines stay free: what was read, and the prompt.
     assert len(lines) <= height - 2
     assert max(map(cells, lines)) <= max(width, 60) or width < 80

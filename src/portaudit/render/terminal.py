@@ -54,7 +54,9 @@ class _Screen:
         """All lines, with lists as long as the screen allows."""
         head, tail = [*self._verdict(), "", *self._table()], [*self._notes(), *self._next()]
         lists = [entry for entry in (self._blockers(), self._topics()) if entry]
-        free = self.context.height - 2 - len(head) - len(tail)
+        # A file or a pipe has no screen: there the lists may be as long as they like to be.
+        height = self.context.height if self.context.tty else max(self.context.height, 40)
+        free = height - 2 - len(head) - len(tail)
         airy = free >= sum(2 + min(len(rows), _LIST + 1) for rows in lists) + 1
         room = free - (len(lists) + 1 if airy else 0)
         for line in head:

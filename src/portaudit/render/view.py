@@ -138,7 +138,7 @@ def gpus(report: Report) -> str:
 
 
 def _products(product: str) -> str:
-    names = [_MAKER.sub("", part).strip() for part in product.split(";")]
+    names = [_MAKER.sub("", part).strip() for part in re.split("[;,]", product)]
     names = [name for name in names if name]
     return ", ".join(names[:2]) + (", …" if len(names) > 2 else "")
 
