@@ -36,23 +36,10 @@ FAMILY = {
     "evidence": "facts/ecosystem/things.csv: one",
     "as_of": "2026-01-01",
 }
-SYMBOL = (
-    "cuda_name",
-    "kind",
-    "cuda_added",
-    "cuda_deprecated",
-    "cuda_removed",
-    "hip_name",
-    "hip_added",
-    "hip_removed",
-    "hip_experimental",
-    "roc_name",
-    "in_rocm_10",
-    "map_status",
-    "signature_change",
-    "source",
-    "note",
-)
+SYMBOL = """
+cuda_name kind cuda_added cuda_deprecated cuda_removed hip_name hip_added hip_removed hip_experimental
+roc_name in_rocm_10 map_status signature_change source note
+"""
 
 
 def test_family_keys_become_unique_and_sources_are_followed(tmp_path):
@@ -77,7 +64,7 @@ def test_sources_that_point_nowhere_stay(tmp_path):
 
 
 def test_symbol_status_decides_not_the_hip_name():
-    fact = dict.fromkeys(SYMBOL, "")
+    fact = dict.fromkeys(SYMBOL.split(), "")
     row = api._symbol(fact | {"map_status": "roc_only", "hip_name": "gone", "roc_name": "roc"}, "2026-01-01")
     assert row["hip"] == "" and row["native"] == "roc"
     weak = api._symbol(fact | {"map_status": "mapped", "source": "cuda_headers;hipcub_2024"}, "2026-01-01")
