@@ -77,10 +77,9 @@ def run() -> None:
     # time.
     gc.disable()
     try:
-        cli.main(standalone_mode=False)
-        code = 0
-    except click.exceptions.Exit as stop:
-        code = stop.exit_code
+        # click hands back the code of an Exit here, and what the command returned otherwise
+        outcome = cli.main(standalone_mode=False)
+        code = outcome if isinstance(outcome, int) else 0
     except click.Abort:
         code = 130
     except click.ClickException as error:
