@@ -7,7 +7,7 @@ from portaudit.model.findings import Finding, State
 from portaudit.model.report import Report
 from portaudit.render.escape import visible
 from portaudit.render.registry import RenderContext
-from portaudit.render.view import NOT_READ, Bar, Blocker, Topic, Unread, View, headline, view
+from portaudit.render.view import NOT_READ, Bar, Blocker, Unread, View, headline, view
 from portaudit.render.words import Words, number, words
 
 _GLYPHS = {"portable": "░", "direct": "▒", "adaptation": "▓", "blocker": "█", NOT_READ: "·"}
@@ -107,17 +107,13 @@ class _Screen:
         found = self.view.blockers
         if not found:
             return []
-        rows = [
-            self._row(
-                self._named(b),
-                _place(b.first),
-                self._amount(b.count, b.files),
-                "" if b.certain else "text.unsure",
-            )
-            for b in found[:_LIST]
-        ]
+        rows = []
+        for blocker in found[:_LIST]:
+            amount = self._amount(blocker.count, blocker.files)
+            note = "" if blocker.certain else f", {self.say('text.unsure')}"
+            rows.append((self._named(blocker), _place(blocker.first), amount + note))
         title = self.say("text.blockers", shown=len(rows), n=len(found))
-        return [self._paint(title, _BOLD), *rows]
+        return [self._paint(title, _BOLD), *self._columns(rows)]
 
     def _named(self, blocker: Blocker) -> str:
         if blocker.distinct == 1:
@@ -129,22 +125,22 @@ class _Screen:
         found, key = (adapt, "text.topics") if adapt else (list(self.view.renames), "text.renames")
         if not found:
             return []
-        rows = [self._topic(topic) for topic in found[:_LIST]]
-        return [self._paint(self.say(key, shown=len(rows), n=len(found)), _BOLD), *rows]
+        rows = [(t.title, t.rule, self._amount(t.count, t.files)) for t in found[:_LIST]]
+        return [self._paint(self.say(key, shown=len(rows), n=len(found)), _BOLD), *self._columns(rows)]
 
-    def _topic(self, topic: Topic) -> str:
-        return self._row(topic.title, topic.rule, self._amount(topic.count, topic.files), "")
-
-    def _row(self, name: str, place: str, amount: str, mark: str) -> str:
-        """Name, place and amount in columns; the place keeps its end, where the line number is."""
-        note = f", {self.say(mark)}" if mark else ""
-        wide = max(20, (self.width - 4) * 2 // 5)
-        left = self._fit(visible(name), wide)
-        right = f"{amount}{note}"
-        middle = self._fit_end(visible(place), self.width - 6 - wide - len(right))
-        gap = " " * (wide - cells(left))
-        fill = " " * (self.width - 6 - wide - cells(middle) - len(right))
-        return f"  {left}{gap}  {middle}{fill}  {self._paint(right, _FAINT)}".rstrip()
+    def _columns(self, rows: list[tuple[str, str, str]]) -> Iterator[str]:
+        """Name, place and amount. A place that is too long keeps its end, where the line number is."""
+        rows = [(visible(name), visible(place), amount) for name, place, amount in rows]
+        last = max(cells(amount) for *_, amount in rows)
+        free = self.width - 6 - last
+        names = max(cells(name) for name, *_ in rows)
+        places = max(cells(place) for _, place, _ in rows)
+        middle = max(free - names, min(places, free // 2))
+        for name, place, amount in rows:
+            left, right = self._fit(name, free - middle), self._fit_end(place, middle)
+            left += " " * (free - middle - cells(left))
+            right += " " * (middle - cells(right))
+            yield f"  {left}  {right}  {self._paint(amount.rjust(last), _FAINT)}"
 
     def _amount(self, count: int, files: int) -> str:
         places = self.say("count.places", n=count)
