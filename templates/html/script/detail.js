@@ -28,6 +28,7 @@ function facts(row) {
     dd.append(isCode ? code("", value) : value);
     list.append(el("dt", "", say(key)), dd);
   };
+  if (text("equivalent", row) !== "none") add("js.counterpart", text("equivalent", row), true);
   add("js.level", say("level." + text("level", row)));
   add("js.confidence", say("confidence." + text("confidence", row)));
   add("js.element", say("element." + text("element", row)));
