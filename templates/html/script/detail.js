@@ -7,7 +7,7 @@ function snippet(row) {
   pre.translate = false;
   pre.setAttribute("role", "group");
   pre.setAttribute("aria-label", say("js.more-code"));
-  pre.append(el("span", "gutter", number(columns.line[row])));
+  pre.append(el("span", "gutter", String(columns.line[row])));
   const content = el("code");
   const part = (a, b) => line.slice(a, b).join("");
   content.append(part(0, from));
@@ -15,7 +15,7 @@ function snippet(row) {
   content.append(part(to, line.length));
   pre.append(content);
   if (columns.end_line[row] > columns.line[row]) {
-    pre.append(el("span", "through", say("js.through", { n: columns.end_line[row] })));
+    pre.append(el("span", "through", say("js.through", { n: String(columns.end_line[row]) })));
   }
   return pre;
 }

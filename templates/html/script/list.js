@@ -32,7 +32,7 @@ function item(row) {
   } else if (to === "none") name.append(" ", el("span", "soft", say("js.no-counterpart")));
   const where = code("where", "");
   where.append(text("path", row), el("span", "line", ":" + columns.line[row]));
-  if (columns.cell[row] >= 0) where.append(" " + say("js.cell", { n: columns.cell[row] }));
+  if (columns.cell[row] >= 0) where.append(" " + say("js.cell", { n: String(columns.cell[row]) }));
   const meta = el("span", "meta");
   if (text("confidence", row) !== "high") meta.append(el("span", "tag", say("js.confidence") + ": " + say("confidence." + text("confidence", row))));
   if (text("state", row) !== "shown") meta.append(el("span", "tag", say("state." + text("state", row))));
