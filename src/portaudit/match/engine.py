@@ -14,6 +14,7 @@ from portaudit.model.findings import Finding, State
 TABLES: dict[EvidenceKind, str] = {
     EvidenceKind.CALL: "api",
     EvidenceKind.NAME: "api",
+    EvidenceKind.UNKNOWN: "api",
     EvidenceKind.INCLUDE: "header",
     EvidenceKind.PACKAGE: "package",
     EvidenceKind.IMPORT: "module",
@@ -77,23 +78,28 @@ class Matcher:
         spoken = [r for r in candidates if r.when is not None and when.holds(r.when, item, near)]
         if any(not rule.fallback for rule in spoken):
             spoken = [rule for rule in spoken if not rule.fallback]
-        if any(rule.tabled for rule in spoken) and (item.kind not in TABLES or self._from_table(item) is None):
+        if any(rule.tabled for rule in spoken) and (
+            item.kind not in TABLES or self._from_table(item) is None
+        ):
             spoken = [rule for rule in spoken if not rule.tabled]
         replaced = any(rule.replaces for rule in spoken)
         for rule in spoken:
             yield self._from_rule(rule, item)
         if item.kind is EvidenceKind.UNKNOWN:
-            if not replaced and self._is_unknown(item):
-                yield self._from_unknown(item)
+            if not replaced and not self._is_own(item):
+                # A pattern of the tables may know what the vocabulary of exact names does not.
+                finding = self._from_table(item)
+                if finding is not None:
+                    yield finding
+                elif self._found["api", item.name] is None:
+                    yield self._from_unknown(item)
         elif not replaced and item.kind in TABLES:
             finding = self._from_table(item)
             if finding is not None:
                 yield finding
 
-    def _is_unknown(self, item: Evidence) -> bool:
-        if item.name in self.tree.own or item.name.partition("::")[0] in self.tree.namespaces:
-            return False
-        return self.knowledge.find("api", item.name) is None
+    def _is_own(self, item: Evidence) -> bool:
+        return item.name in self.tree.own or item.name.partition("::")[0] in self.tree.namespaces
 
     def _from_table(self, item: Evidence) -> Finding | None:
         table = TABLES[item.kind]
@@ -101,9 +107,7 @@ class Matcher:
         if key not in self._found:
             self._found[key] = self.knowledge.find(table, item.name)
         fact = self._found[key]
-        if fact is None or (
-            item.kind is EvidenceKind.INCLUDE and item.attr("local") and item.name in self.tree.own
-        ):
+        if fact is None or self._own_header(item, fact):
             return None
         nargs = item.attr("nargs")
         count = nargs if isinstance(nargs, int) and fact.args else None
