@@ -1,8 +1,7 @@
 """C, C++, CUDA and HIP files: the order in which their parts are read.
 
 The lexical layer finds names wherever they stand in code, also in macros and in broken files; tree-sitter
-says which
-function a place belongs to, and is asked only where a file holds device code or assembly.
+says which function a place belongs to, and is asked only where a file holds device code or assembly.
 """
 
 import re

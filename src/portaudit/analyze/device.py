@@ -1,6 +1,5 @@
 """Device code whose meaning or cost differs on AMD, apart from the number of lanes: types, atomics, launch
-bounds,
-vector operators, kernels by naming convention, code strings for run-time compilation."""
+bounds, vector operators, kernels by naming convention, code strings for run-time compilation."""
 
 import re
 from collections.abc import Iterator

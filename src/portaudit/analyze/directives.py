@@ -97,8 +97,7 @@ def _condition(file: CxxFile, directive: Directive) -> Iterator[Evidence]:
 
 def _harmless(name: str, condition: str) -> bool:
     """``defined(X) && X < 700`` drops a branch for old hardware, ``!defined(X) || X >= 700`` keeps one for
-    new
-    hardware: both are right where the macro is missing."""
+    new hardware: both are right where the macro is missing."""
     if re.search(rf"\b{name}\b[ \t]*<", condition):
         return True
     return bool(evaluate(condition, lambda macro: False if macro == name else None))

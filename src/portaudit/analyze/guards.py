@@ -1,9 +1,8 @@
 """Preprocessor conditions -> which lines a ROCm build reaches.
 
-Each condition is evaluated three times: as a ROCm build sees it, as a CUDA build sees it, and as a ROCm build
-that knows nothing of CUDA's own macros. Where only the first says no, it is a gate: code that vanishes on
-ROCm
-although nobody wrote a word about ROCm.
+Each condition is evaluated three times: as a ROCm build sees it, as a CUDA build sees it, and as a ROCm
+build that knows nothing of CUDA's own macros. Where only the first says no, it is a gate: code that
+vanishes on ROCm although nobody wrote a word about ROCm.
 """
 
 import re

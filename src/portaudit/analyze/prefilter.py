@@ -51,9 +51,8 @@ def words_of(text: str) -> frozenset[str]:
 
 
 def cxx_matters(text: str, words: frozenset[str], vocabulary: Vocabulary) -> bool:
-    """Whether a C or C++ file with these words can hold anything to say, be it a name of its own that
-    looks like
-    one of CUDA's."""
+    """Whether a C or C++ file with these words can hold anything to say, be it a name of its own that looks
+    like one of CUDA's."""
     if "cuda" in text or "CUDA" in text:
         return True
     known = (_MORE, vocabulary.symbols, vocabulary.watched, _header_words(vocabulary))

@@ -29,9 +29,8 @@ class Part(msgspec.Struct, frozen=True):
 def parts(sources: Iterable[Source], root: str) -> list[Part]:
     """The components of a tree.
 
-    Code belongs to the nearest folder above it that holds a build file; dependencies of a folder, each
-    image and
-    each deployment file are components of their own, since they are decided by other people.
+    Code belongs to the nearest folder above it that holds a build file. The dependencies of a folder, each image
+    and each deployment file are components of their own, since other people decide about them.
     """
     known = list(sources)
     roots = {dirname(s.path) for s in known if basename(s.path).lower() in _BUILD_FILES}
@@ -45,11 +44,12 @@ def parts(sources: Iterable[Source], root: str) -> list[Part]:
             manifests[dirname(source.path)].append(source)
         elif source.kind is not Kind.OTHER:
             code[_nearest(dirname(source.path), roots)].append(source)
+    top = f"{root} (top)" if root in code else root
     for folder, members in code.items():
         native = any(s.kind in _NATIVE for s in members)
         python = any(s.kind is Kind.PYTHON for s in members)
         kind = "native" if native else "python" if python else "scripts"
-        found.append(Part(folder or root, kind, folder, tuple(s.path for s in members)))
+        found.append(Part(folder or top, kind, folder, tuple(s.path for s in members)))
     for folder, members in manifests.items():
         name = f"dependencies of {folder or root}"
         found.append(Part(name, "dependencies", folder, tuple(s.path for s in members)))

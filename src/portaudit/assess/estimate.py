@@ -14,8 +14,7 @@ def hours(findings: list[Finding], knowledge: Knowledge) -> Hours:
     """Hours for one component.
 
     A rule costs its hours once for understanding it, and more with each doubling of the distinct things
-    that it
-    was found on: ten sites of one rename are one pass with an editor, not ten pieces of work.
+    that it was found on: ten sites of one rename are one pass with an editor, not ten pieces of work.
     """
     subjects: dict[str, set[str]] = defaultdict(set)
     for finding in findings:

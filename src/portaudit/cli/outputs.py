@@ -90,10 +90,14 @@ def _to_file(chunks: Iterator[str], path: Path) -> None:
 
 def _context(to_stdout: bool, color: str, concise: bool) -> RenderContext:
     tty = to_stdout and sys.stdout.isatty()
+    size = shutil.get_terminal_size((100, 40)) if tty else os.terminal_size((100, 40))
+    encoding = (sys.stdout.encoding or "").lower().replace("-", "") if to_stdout else "utf8"
     return RenderContext(
         generated_at=_now(),
         color=to_stdout and _wants_color(color, tty),
-        width=shutil.get_terminal_size((100, 40)).columns if tty else 100,
+        width=size.columns,
+        height=size.lines,
+        ascii=encoding != "utf8",
         tty=tty,
         concise=concise,
     )

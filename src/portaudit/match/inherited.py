@@ -14,9 +14,8 @@ SLUG = "blocked-header-included"
 def inherited(findings: list[Finding], tree: TreeFacts, rule: Rule) -> Iterator[Finding]:
     """A finding for each file that reaches a blocked header and has no such header of its own.
 
-    Only headers of closed or missing libraries count: inline assembly in a header can be cut out by hand,
-    a missing
-    header stops every file that sees it.
+    Only headers of closed or missing libraries count: inline assembly in a header can be cut out by hand, a
+    missing header stops every file that sees it.
     """
     roots: dict[str, Finding] = {}
     for finding in findings:

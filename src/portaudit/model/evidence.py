@@ -54,9 +54,8 @@ class Guard(msgspec.Struct, frozen=True, gc=False):
 
     side: str
     """``cuda``: never reached in a ROCm build; ``rocm``: only there; ``gate``: only CUDA macros decide, so
-    the
-    code vanishes on ROCm without a word; ``optional``: a missing module is caught; ``unknown``: something
-    else."""
+    the code vanishes on ROCm without a word; ``optional``: a missing module is caught; ``unknown``:
+    something else."""
     text: str
     line: int
     """Line of the test in the same file."""

@@ -155,7 +155,7 @@ def view(report: Report) -> View:
         bars=_bars(report),
         topics=tuple(t for t in topics if t.verdict in ("adaptation", "blocker")),
         renames=tuple(t for t in topics if t.verdict == "direct"),
-        blockers=_blockers(shown, titles),
+        blockers=_blockers(shown, titles, frozenset(r.slug for r in report.rules if r.derived)),
         unread=_unread(report.skips),
         confidence={c.value: rated.get(c.value, 0) for c in Confidence},
         days=_days(report.components),
@@ -198,7 +198,9 @@ def _topics(shown: Iterable[Finding], titles: dict[str, str]) -> list[Topic]:
     return sorted(topics, key=lambda t: (-t.count, -VERDICTS.index(t.verdict), t.rule))
 
 
-def _blockers(shown: Iterable[Finding], titles: dict[str, str]) -> tuple[Blocker, ...]:
+def _blockers(
+    shown: Iterable[Finding], titles: dict[str, str], derived: frozenset[str]
+) -> tuple[Blocker, ...]:
     blocking = [f for f in shown if f.verdict is Verdict.BLOCKER]
     rows = []
     for (_, name), found in _grouped(blocking, _origin).items():
@@ -219,7 +221,8 @@ def _blockers(shown: Iterable[Finding], titles: dict[str, str]) -> tuple[Blocker
                 first=first,
             )
         )
-    return tuple(sorted(rows, key=lambda b: (not b.certain, -b.files, -b.count, b.name)))
+    # What follows from another blocker comes after its causes, however many files it is.
+    return tuple(sorted(rows, key=lambda b: (not b.certain, b.rule in derived, -b.files, -b.count, b.name)))
 
 
 def _origin(finding: Finding) -> tuple[bool, str]:
