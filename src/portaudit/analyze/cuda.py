@@ -29,6 +29,7 @@ _ESCAPE = re.compile(r"\\(?:n|t|r|\"|\\|.)", re.DOTALL)
 _SONAME = re.compile(r"^(?:[\w.-]*/)*(?:lib)?([A-Za-z][\w+-]*?)(?:64_\d+\w*)?\.(?:so|dll|dylib)(?:[.\d]*)$")
 _PTX_TEXT = re.compile(r"\.target[ \t]+sm_\d+")
 _IMAGES = (".ptx", ".cubin", ".fatbin")
+_LOADERS = frozenset({"dlsym", "GetProcAddress", "cuGetProcAddress", "cudaGetDriverEntryPoint", "lt_dlsym"})
 _HIP_WORDS = re.compile(
     r"\bhip(?:Malloc|Stream_t|Error_t|LaunchKernelGGL|Memcpy|Free)\b|hip/hip_runtime\.h|libamdhip64"
 )
@@ -136,6 +137,7 @@ def _asm(file: CxxFile) -> Iterator[Evidence]:
 def _strings(file: CxxFile) -> Iterator[Evidence]:
     """What strings of host code hold: compiler options, library names, kernels for run-time compilation."""
     text = file.lexed.text
+    loads = not file.words.isdisjoint(_LOADERS)
     compiles = any(word.startswith(("nvrtc", "nvPTXCompiler", "nvJitLink", "cuLink")) for word in file.words)
     for token in file.lexed.strings:
         inner = text[token.inner : token.inner_end]
@@ -148,6 +150,8 @@ def _strings(file: CxxFile) -> Iterator[Evidence]:
             yield file.evidence(
                 EvidenceKind.PATTERN, "ptx-text", token.inner, min(token.inner_end, token.inner + 80)
             )
+        elif loads and inner in file.vocabulary.symbols and not _HIP_WORDS.search(text):
+            yield file.evidence(EvidenceKind.NAME, inner, token.inner, token.inner_end, {"string": True})
         elif inner.endswith(_IMAGES) and len(inner) < 200:
             attrs = {"text": inner[-80:]}
             yield file.evidence(

@@ -18,6 +18,8 @@ _OPERATOR = re.compile(r"operator[ \t]*([-+*/%&|^]=?|==|!=|<<=?|>>=?|~|!)[ \t]*\
 _HALF = re.compile(
     r"\b(__half2?|half2?|__nv_bfloat16[2]?|nv_bfloat16[2]?|__hip_bfloat16[2]?|at::Half|c10::Half)\b"
 )
+_POINTER_CAST = re.compile(rf"{_HALF.pattern}[ \t]*\*[ \t]*[)>]")
+_HALF_MAKER = re.compile(r"__(floats?2?|halves2?|double2?|int2?)(?:half2?|bfloat16\d?)(?:_rn)?[ \t]*\(")
 _FLOATING = re.compile(r"\b(float|double)\b")
 _ATOMIC_ADD = re.compile(r"\batomicAdd[ \t]*\(")
 _TEXTURE_REFERENCE = re.compile(
@@ -133,11 +135,25 @@ def _atomics(file: CxxFile) -> Iterator[Evidence]:
         spans, _ = arguments(file.code, match.end() - 1)
         if len(spans) != 2:
             continue
-        base = re.search(r"[A-Za-z_]\w*", file.code[slice(*spans[0])].replace("const", ""))
-        kind = _pointee(file, function, base.group()) if base else ""
+        kind = _added(file, function, file.code[slice(*spans[0])], file.code[slice(*spans[1])])
         if kind:
             attrs: dict[str, AttrValue] = {"type": kind, "symbol": "atomicAdd"}
             yield _pattern(file, "atomic-add", match.start(), match.end() - 1, attrs)
+
+
+def _added(file: CxxFile, function: Function, address: str, value: str) -> str:
+    """Floating-point type that an atomic adds: by a cast of the address, by the maker of the value, by
+    declaration."""
+    cast = _POINTER_CAST.search(address)
+    if cast:
+        return cast.group(1)
+    made = _HALF_MAKER.match(value.strip())
+    if made:
+        return (
+            "__nv_bfloat16" if "bfloat" in made.group() else "__half2" if "2" in made.group(1) else "__half"
+        )
+    base = re.search(r"[A-Za-z_]\w*", address.replace("const", ""))
+    return _pointee(file, function, base.group()) if base else ""
 
 
 def _pointee(file: CxxFile, function: Function, name: str) -> str:

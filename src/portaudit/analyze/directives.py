@@ -8,7 +8,7 @@ from portaudit.analyze.cxxfile import CxxFile
 from portaudit.analyze.cxxnames import WORD
 from portaudit.analyze.guards import condition_of, is_nvidia_macro, is_rocm_macro
 from portaudit.analyze.lexical import Directive
-from portaudit.analyze.warp import is_warp_width
+from portaudit.analyze.warp import is_warp_width, used_for_lanes, works_by_warps
 from portaudit.model.evidence import AttrValue, Evidence, EvidenceKind
 
 _INCLUDE = re.compile(r'[ \t]*(?:<([^>\n]+)>|"([^"\n]+)")')
@@ -60,11 +60,19 @@ def _define(file: CxxFile, directive: Directive) -> Iterator[Evidence]:
         number = file.constants.value(value)
         if number is not None and abs(number) < 1 << 63:
             attrs["int"] = number
-        if is_warp_width(name):
+        if is_warp_width(name) and _matters(file, name):
             attrs["warp_width"] = True
     elif pasted := _PASTES.search(value):
         attrs["pastes"] = pasted.group(1) or pasted.group(2)
     yield file.evidence(EvidenceKind.DEFINE, name, start, start + len(name), attrs)
+
+
+def _matters(file: CxxFile, name: str) -> bool:
+    """A width in a header is for others to use; in a source it must be used for more than the size of a
+    block."""
+    if not file.text.path.endswith((".cu", ".cpp", ".cc", ".cxx", ".c", ".hip")) or file.embedded:
+        return True
+    return works_by_warps(file.code) or used_for_lanes(file.code, name)
 
 
 def _worth(file: CxxFile, name: str, value: str) -> bool:

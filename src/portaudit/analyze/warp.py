@@ -59,6 +59,19 @@ def is_warp_width(name: str) -> bool:
     return _WARP_NAME.search(name) is not None
 
 
+def used_for_lanes(code: str, name: str) -> bool:
+    """Whether a width takes part in lane arithmetic, not in the size of a block alone."""
+    word = re.escape(name)
+    return (
+        re.search(rf"[%/&][ \t]*\(?[ \t]*{word}\b|\b{word}[ \t]*(?:-[ \t]*1|>>|/[ \t]*2)", code) is not None
+    )
+
+
+def works_by_warps(code: str) -> bool:
+    """Whether code uses warp intrinsics or collectives."""
+    return _WARP_TOOLS.search(code) is not None
+
+
 def call_attrs(file: CxxFile, name: str, start: int, spans: list[tuple[int, int]]) -> dict[str, AttrValue]:
     """What rules ask of a call: mask and width of warp intrinsics, where a ballot goes, constant
     arguments."""
