@@ -16,6 +16,7 @@ _TOKEN = re.compile(
 )
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _EXPRESSION = re.compile(r"\$<|>|[\s()\"#]")
+_EXPRESSION_LIMIT = 4000
 _SKIPPED = re.compile(r"[ \t\r\n]+")
 
 
@@ -49,6 +50,7 @@ def _arguments(source: str, start: int) -> tuple[list[Word], int]:
     """Arguments up to the closing bracket; brackets inside count, as in conditions."""
     arguments: list[Word] = []
     depth, at, size = 1, start, len(source)
+    unclosed_until = 0
     while at < size:
         match = _TOKEN.match(source, at)
         if match is None:
@@ -77,7 +79,9 @@ def _arguments(source: str, start: int) -> tuple[list[Word], int]:
             arguments.append(Word(text.replace('\\"', '"'), match.start(), end))
             at = end
         elif kind in ("plain", "other"):
-            end = _expression_end(source, match.start(), at)
+            end = _expression_end(source, match.start(), at) if at > unclosed_until else at
+            if end == at and source.startswith("$<", match.start()) and source[at - 1] != ">":
+                unclosed_until = match.start() + _EXPRESSION_LIMIT
             arguments.append(Word(source[match.start() : end], match.start(), end))
             at = end
     return arguments, size
@@ -89,7 +93,7 @@ def _expression_end(source: str, start: int, end: int) -> int:
     closed = source.count(">", start, end) if opened else 0
     at = end
     while opened > closed:
-        match = re.compile(r"\$<|>|\)").search(source, at, min(len(source), end + 4000))
+        match = re.compile(r"\$<|>|\)").search(source, at, min(len(source), end + _EXPRESSION_LIMIT))
         if match is None:
             return end
         if match.group() == ")":

@@ -16,7 +16,7 @@ from portaudit.analyze.installs import requirement
 from portaudit.analyze.leaves import Leaf, Malformed, Path
 from portaudit.analyze.shell import script, variable
 from portaudit.analyze.templates import has_templates, masked, template_turns, with_stars
-from portaudit.analyze.words import Frame, Word, frame_of, is_watched_env, place, split_at, word_set
+from portaudit.analyze.words import Frame, Word, frame_of, place, split_at, word_set
 from portaudit.analyze.yamlleaves import yaml_leaves
 from portaudit.model.evidence import Confidence, Evidence, EvidenceKind, Guard, Vocabulary
 from portaudit.model.places import Skip
@@ -59,7 +59,9 @@ def analyze(text: Text, vocabulary: Vocabulary) -> Iterator[Evidence | Skip]:
     found = list(_Deployment(members, frame).run())
     if error is not None:
         line = text.place(error.offset)[0]
-        found.extend(_lines(error.offset, msgspec.structs.replace(frame, confidence=Confidence.LOW)))
+        told = {evidence.span.line for evidence in found}
+        low = msgspec.structs.replace(frame, confidence=Confidence.LOW)
+        found.extend(evidence for evidence in _lines(low) if evidence.span.line not in told)
     yield from sorted(found, key=place)
     if error is not None:
         yield Skip(text.path, "syntax", f"line {line}: {error}", whole=False)
@@ -80,9 +82,9 @@ def _original(leaf: Leaf, source: str) -> Leaf:
     return leaf._replace(text=raw.strip("\"'")) if "{{" in raw else leaf
 
 
-def _lines(offset: int, frame: Frame) -> Iterator[Evidence]:
-    """Second try, line by line, from where the parser gave up."""
-    for match in _LINE.finditer(frame.text.text, offset):
+def _lines(frame: Frame) -> Iterator[Evidence]:
+    """Second try, line by line, for what the parser could not read."""
+    for match in _LINE.finditer(frame.text.text):
         value = match.group(2).strip().strip("\"'")
         leaf = Leaf((match.group(1),), value, match.start(2), match.end(2), match.start(1), match.end(1))
         yield from vendorkeys.vendor_key(leaf, frame)
@@ -181,7 +183,7 @@ class _Deployment:
         path = leaf.path
         if path and path[-1] == "value":
             name = self.by_path.get((document, (*path[:-1], "name")))
-            return name is not None and is_watched_env(name.text, self.frame.vocabulary)
+            return name is not None and _ENV_NAME.fullmatch(name.text) is not None
         if len(path) > 1 and path[-2] == "values":
             key = self.by_path.get((document, (*path[:-2], "key")))
             return key is not None and "nvidia.com" in key.text
@@ -215,7 +217,7 @@ class _Deployment:
         path, key = leaf.path, leaf.key
         if path and path[-1] == "name" and _ENV_NAME.fullmatch(leaf.text):
             value = self.by_path.get((document, (*path[:-1], "value")))
-            if value is not None and is_watched_env(leaf.text, frame.vocabulary):
+            if value is not None:
                 end = value.end if value.start > leaf.start else leaf.end
                 yield from variable(leaf.text, value.text, Word("", leaf.start, end), frame, role="container")
             return

@@ -156,6 +156,7 @@ def package(
     return frame.evidence(EvidenceKind.PACKAGE, name, start, end, **{**own, **attrs})
 
 
+@lru_cache(maxsize=4096)
 def is_known(name: str, names: frozenset[str]) -> bool:
     """Whether tables have a name, as it is or by a pattern."""
     if name in names:

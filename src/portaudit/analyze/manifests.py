@@ -21,7 +21,7 @@ from portaudit.model.evidence import Confidence, Evidence, Guard, Vocabulary
 from portaudit.model.places import Skip
 
 _LOGICAL = re.compile(r"(?:[^\r\n\\]|\\(?!\r?\n)|\\\r?\n)+")
-_BEHIND = re.compile(r"[ \t\\\r\n]+(?:#|--?[a-z]).*$", re.DOTALL)
+_BEHIND = re.compile(r"(?<![ \t\\\r\n])[ \t\\\r\n]{1,400}(?:#|--?[a-z])")
 _CUDA_EXTRA = re.compile(
     r"(?:^|[-_.])(?:cuda|cu)[-_]?\d*(?:[-_.]|$)|nvidia|tensorrt|(?:^|[-_])gpu", re.IGNORECASE
 )
@@ -244,6 +244,8 @@ def _lock(leaves: list[Leaf], frame: Frame) -> Iterator[Evidence]:
     entries: dict[Path, list[Leaf]] = {}
     for leaf in leaves:
         path = leaf.path
+        if not path:
+            continue
         listed = path[0] in ("package", "packages") and len(path) > 2 and isinstance(path[1], int)
         mapped = path[0] in ("default", "develop", "packages", "dev-packages") and len(path) > 1
         if listed or mapped:

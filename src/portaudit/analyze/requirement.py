@@ -11,6 +11,11 @@ _LOOSE = re.compile(
     r"([A-Za-z0-9][A-Za-z0-9._-]{0,99})[ \t]{0,8}(?:\[([^\]]{0,200})\])?[ \t]{0,8}"
     r"((?:[=<>!~]=?=?[^;,#\s]{1,80},?[ \t]{0,4}){0,6})"
 )
+_PLAIN = re.compile(
+    r"([A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?)[ ]{0,4}(?:\[([A-Za-z0-9._, -]{1,200})\])?[ ]{0,4}"
+    r"((?:(?:===|==|~=|!=|<=|>=|<|>)[ ]{0,4}[A-Za-z0-9.*+!_-]{1,60}[ ]{0,4},?[ ]{0,4}){1,8})?"
+)
+_MAY_BE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}[ \t]{0,8}(?:$|[;@\[<>=!~,*]|\([ ]?[<>=!~])")
 _VERSION = re.compile(r"(?:===?|~=|[<>]=?)[ \t]{0,4}[^,;\s]{0,60}?\+([A-Za-z0-9.]{2,40})")
 _CUDA_TAG = re.compile(r"(?<![A-Za-z0-9])cu(?:da)?[-_]?(\d{1,3}(?:\.\d{1,2})?)(?![0-9])(?!\d)")
 _OPTIONS_BEHIND = re.compile(r"\s--?[a-z][a-z-]{1,30}(?:[= ]|$)")
@@ -36,6 +41,10 @@ def parse_requirement_line(text: str) -> tuple[str, Attrs] | None:
         line = line[: options.start()].rstrip()
     if "://" in line.partition("@")[0] or (line.endswith(".whl") and "@" not in line):
         return _from_url(line)
+    if plain := _PLAIN.fullmatch(line):
+        return _from_parts(*plain.groups())
+    if not _MAY_BE.match(line):
+        return None
     # Imported late: the library costs 36 ms, and most files have no requirement.
     from packaging.requirements import InvalidRequirement, Requirement
 
@@ -55,6 +64,18 @@ def parse_requirement_line(text: str) -> tuple[str, Attrs] | None:
     if requirement.marker:
         attrs["marker"] = str(requirement.marker)
     return _normal(requirement.name), attrs
+
+
+def _from_parts(name: str, extras: str | None, specifier: str | None) -> tuple[str, Attrs]:
+    """A requirement in its common form; the standard's own parser takes thirty times as long."""
+    attrs: Attrs = {}
+    if specifier:
+        clauses = sorted(clause.replace(" ", "") for clause in specifier.split(",") if clause.strip())
+        joined = attrs["specifier"] = ",".join(clauses)
+        _add_local(attrs, joined)
+    if extras:
+        attrs["extras"] = ",".join(sorted(extra.strip() for extra in extras.split(",") if extra.strip()))
+    return _normal(name), attrs
 
 
 def normal_name(text: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from portaudit.analyze.base import Text
 from portaudit.analyze.branches import Turn
 
-_TAG = re.compile(r"\{\{.{0,4000}?\}\}|\{%.{0,4000}?%\}", re.DOTALL)
+_TAG_LIMIT = 4000
 _WORDS = re.compile(
     r"\{[{%]-?[ \t]*(else[ \t]+if|elif|if|else|end\w*|range|with|define|block|for|macro)\b[ \t]*"
 )
@@ -24,32 +24,64 @@ def has_templates(source: str) -> bool:
 
 def masked(source: str) -> str:
     """The same text, tags blanked: a line of tags only becomes empty, a tag inside a line becomes a word."""
-    parts: list[str] = []
+    pieces: list[tuple[str, bool]] = []
     at = 0
-    for match in _TAG.finditer(source):
-        parts.append(source[at : match.start()])
-        line_start = source.rfind("\n", 0, match.start()) + 1
-        line_end = source.find("\n", match.end())
-        around = (
-            source[line_start : match.start()] + source[match.end() : line_end if line_end >= 0 else None]
-        )
-        alone = not _TAG.sub("", around).strip()
-        parts.append(re.sub(r"[^\n]", " " if alone else "X", match.group()))
-        at = match.end()
-    parts.append(source[at:])
-    return "".join(parts)
+    for start, end in tags(source):
+        pieces.append((source[at:start], False))
+        pieces.append((source[start:end], True))
+        at = end
+    pieces.append((source[at:], False))
+    return "".join(_filled(pieces))
+
+
+def _filled(pieces: list[tuple[str, bool]]) -> Iterator[str]:
+    """Pieces with their tags filled; what fills them is known at the end of their line."""
+    line: list[tuple[str, bool]] = []
+    for text, is_tag in pieces:
+        if is_tag:
+            line.append((text, True))
+            continue
+        head, newline, rest = text.partition("\n")
+        line.append((head + newline, False))
+        if newline:
+            yield from _line_filled(line)
+            last = rest.rfind("\n") + 1
+            yield rest[:last]
+            line = [(rest[last:], False)]
+    yield from _line_filled(line)
+
+
+def _line_filled(line: list[tuple[str, bool]]) -> Iterator[str]:
+    alone = not any(text.strip() for text, is_tag in line if not is_tag)
+    for text, is_tag in line:
+        yield re.sub(r"[^\n]", " " if alone else "X", text) if is_tag else text
+
+
+def tags(source: str) -> Iterator[tuple[int, int]]:
+    """Ranges of the template tags."""
+    at = 0
+    last = {"{{": source.rfind("}}"), "{%": source.rfind("%}")}
+    for opening in re.finditer(r"\{[{%]", source):
+        start, kind = opening.start(), opening.group()
+        if start < at or last[kind] < start:
+            continue
+        end = source.find("}}" if kind == "{{" else "%}", start + 2, start + _TAG_LIMIT)
+        if end >= 0:
+            at = end + 2
+            yield start, at
 
 
 def template_turns(source: str, text: Text) -> Iterator[Turn]:
     """Conditions of the template; loops and blocks open and close as well."""
-    for match in _TAG.finditer(source):
-        word = _WORDS.match(match.group())
+    for start, end in tags(source):
+        tag = source[start:end]
+        word = _WORDS.match(tag)
         if word is None:
             continue
         name = re.sub(r"\s+", " ", word.group(1))
         step = _STEPS.get(name) or ("end" if name.startswith("end") else "if")
-        condition = match.group()[word.end() : -2] if step in ("if", "elif") and name != "range" else ""
-        yield Turn(step, match.start(), match.end(), condition, text.place(match.start())[0])
+        condition = tag[word.end() : -2] if step in ("if", "elif") and name != "range" else ""
+        yield Turn(step, start, end, condition, text.place(start)[0])
 
 
 def with_stars(text: str) -> str:
