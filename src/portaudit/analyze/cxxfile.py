@@ -1,5 +1,6 @@
 """One C++ file, or one piece of C++ in another file, with all that its readers share."""
 
+from bisect import bisect_right
 from typing import NamedTuple
 
 from portaudit.analyze.base import Text
@@ -43,6 +44,14 @@ class CxxFile(NamedTuple):
         """The scope at an offset."""
         function = self.functions.at(offset)
         return function.scope if function else ""
+
+    def in_macro(self, offset: int) -> bool:
+        """Whether an offset lies in the text of a ``#define``."""
+        index = bisect_right(self.directives, offset, key=lambda d: d.start) - 1
+        if index < 0:
+            return False
+        directive = self.directives[index]
+        return directive.word == "define" and offset < directive.end
 
     def on_device(self, offset: int) -> bool:
         """Whether the code at an offset runs on the GPU, as far as its function says."""

@@ -33,6 +33,10 @@ _OWN_SPACES = frozenset(
 )
 
 
+# A search for each name beats a look at each word up to about this many names.
+_MANY = 100
+
+
 class NameHit(NamedTuple):
     """A known or suspicious name at an offset."""
 
@@ -69,6 +73,11 @@ def plain_hits(code: str, words: frozenset[str], vocabulary: Vocabulary, device:
     wanted = (words & vocabulary.symbols) | (words & vocabulary.watched)
     if device:
         wanted |= words & vocabulary.device_symbols
+    if len(wanted) > _MANY:
+        for match in WORD.finditer(code):
+            if match.group() in wanted:
+                yield NameHit(match.group(), match.start(), match.end(), True)
+        return
     for name in wanted:
         yield from ((NameHit(name, start, end, True)) for start, end in occurrences(code, name))
 

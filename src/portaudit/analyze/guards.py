@@ -73,10 +73,12 @@ class Regions:
 class _Frame:
     """One open ``#if`` with what its earlier branches decided, for the three views."""
 
-    __slots__ = ("branch", "line", "paired", "taken", "text")
+    __slots__ = ("around", "branch", "line", "paired", "taken", "text")
 
-    def __init__(self, paired: bool) -> None:
+    def __init__(self, paired: bool, around: Region) -> None:
         self.paired = paired
+        self.around = around
+        """The region that the ``#if`` itself stands in."""
         self.taken: list[Truth] = [False, False, False]
         self.branch: list[Truth] = [True, True, True]
         self.text = ""
@@ -134,15 +136,17 @@ def guarded_regions(directives: list[Directive], line_of: Callable[[int], int]) 
     for directive in directives:
         word = directive.word
         if word in _OPENING:
-            stack.append(_Frame(chains[directive.start].rocm))
+            stack.append(_Frame(chains[directive.start].rocm, found[-1]))
             stack[-1].enter(condition_of(directive), line_of(directive.start))
         elif word in _NEXT and stack:
             stack[-1].enter(condition_of(directive), line_of(directive.start))
         elif word == "endif" and stack:
-            stack.pop()
+            around = stack.pop().around
+            found.append(Region(directive.end, around.guard, around.dead))
+            continue
         else:
             continue
-        found.append(_region(directive.end, stack))
+        found.append(_region(directive.end, stack[-1]))
     return Regions(found, chains)
 
 
@@ -164,16 +168,18 @@ def _chains(directives: list[Directive]) -> dict[int, Chain]:
     return chains
 
 
-def _region(start: int, stack: list[_Frame]) -> Region:
-    guard: Guard | None = None
-    for frame in stack:
-        rocm, cuda, plain = (None if v is None else bool(v) for v in frame.branch)
-        if rocm is False and cuda is False:
-            return Region(start, None, True)
-        if plain is False:
-            return Region(start, Guard("cuda", frame.text[:120], frame.line), False)
-        if cuda is False:
-            return Region(start, Guard("rocm", frame.text[:120], frame.line), False)
-        if rocm is False and guard is None:
-            guard = Guard("gate", frame.text[:120], frame.line)
-    return Region(start, guard, False)
+def _region(start: int, frame: _Frame) -> Region:
+    """The region of the branch that a frame is in: what stands around decides first."""
+    around = frame.around
+    if around.dead or (around.guard is not None and around.guard.side != "gate"):
+        return Region(start, around.guard, around.dead)
+    rocm, cuda, plain = (None if v is None else bool(v) for v in frame.branch)
+    if rocm is False and cuda is False:
+        return Region(start, None, True)
+    if plain is False:
+        return Region(start, Guard("cuda", frame.text[:120], frame.line), False)
+    if cuda is False:
+        return Region(start, Guard("rocm", frame.text[:120], frame.line), False)
+    if rocm is False and around.guard is None:
+        return Region(start, Guard("gate", frame.text[:120], frame.line), False)
+    return Region(start, around.guard, False)

@@ -32,7 +32,7 @@ def _launch(file: CxxFile, at: int, end: int) -> Evidence:
     spans, _ = arguments(bracketed, 0)
     parts = [bracketed[a:b].strip() for a, b in spans]
     attrs: dict[str, AttrValue] = {"config": len(parts)}
-    if any(d.word == "define" and d.start <= at < d.end for d in file.directives):
+    if file.in_macro(at):
         attrs["in_macro"] = True
     for index, (label, number) in enumerate(
         (("block", "threads"), ("shared", "shared_bytes"), ("stream", ""))

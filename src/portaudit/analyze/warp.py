@@ -117,7 +117,7 @@ def _mask(file: CxxFile, text: str, start: int) -> dict[str, AttrValue]:
 def _declared_width(file: CxxFile, name: str, at: int) -> int:
     """32 or 64 by the declaration of a local variable or parameter, 0 when it isn't seen."""
     function = file.functions.at(at)
-    begin = function.start if function else max(0, at - 4_000)
+    begin = max(function.start if function else 0, at - 20_000)
     found = re.findall(_DECLARED.format(re.escape(name)), file.code[begin:at])
     if not found:
         return 0
@@ -201,7 +201,8 @@ def _lanes(file: CxxFile, function: Function, body: str, tools: bool) -> Iterato
     for match in _LANE_STEP.finditer(body):
         operand = match.group(1)
         start = function.body + match.start()
-        line_start = file.code.rfind("\n", 0, start) + 1
+        # no further back than a line of code is long: a whole table may stand in one line
+        line_start = file.code.rfind("\n", max(0, start - 300), start) + 1 or max(0, start - 300)
         before = file.code[line_start:start]
         named = _LANE_WORD.search(before) is not None
         if operand == ")":

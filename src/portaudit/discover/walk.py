@@ -45,7 +45,7 @@ def walk(root: Path, exclude: tuple[str, ...] = (), use_ignore_files: bool = Tru
         try:
             entries = sorted(os.scandir(os.path.join(root, folder)), key=lambda e: e.name)
         except OSError as error:
-            found.append(Skip(folder or ".", "unreadable", error.strerror or type(error).__name__))
+            found.append(Skip(shown(folder) or ".", "unreadable", error.strerror or type(error).__name__))
             continue
         names = {entry.name for entry in entries}
         if "pyvenv.cfg" in names and folder:
@@ -63,6 +63,13 @@ def walk(root: Path, exclude: tuple[str, ...] = (), use_ignore_files: bool = Tru
     yield from found
 
 
+def shown(path: str) -> str:
+    """A path as text: bytes that are not UTF-8 become ``\\xNN``."""
+    if path.isascii():
+        return path
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
 def _visit(
     entry: "os.DirEntry[str]",
     path: str,
@@ -74,13 +81,13 @@ def _visit(
     try:
         status = entry.stat(follow_symlinks=False)
     except OSError as error:
-        found.append(Skip(path, "unreadable", error.strerror or type(error).__name__))
+        found.append(Skip(shown(path), "unreadable", error.strerror or type(error).__name__))
         return
     mode = status.st_mode
     if stat.S_ISLNK(mode):
         target = os.path.realpath(entry.path)
         if not (target == real_root or target.startswith(real_root + os.sep)):
-            found.append(Skip(path, "link-outside", "a link that leaves the tree is not followed"))
+            found.append(Skip(shown(path), "link-outside", "a link that leaves the tree is not followed"))
         # A link inside the tree leads to a file that is read under its own name.
         return
     folder = stat.S_ISDIR(mode)
@@ -88,13 +95,14 @@ def _visit(
         return
     if folder:
         if path.count("/") >= _DEPTH_LIMIT:
-            found.append(Skip(path, "too-deep", f"more than {_DEPTH_LIMIT} folders"))
+            found.append(Skip(shown(path), "too-deep", f"more than {_DEPTH_LIMIT} folders"))
         else:
             pending.append((path, rules))
     elif stat.S_ISREG(mode):
-        found.append(Source(path, _kind(entry.path, path), status.st_size))
+        name = shown(path)
+        found.append(Source(name, _kind(entry.path, path), status.st_size, path if name != path else ""))
     else:
-        found.append(Skip(path, "special-file", "not a regular file"))
+        found.append(Skip(shown(path), "special-file", "not a regular file"))
 
 
 def _kind(full: str, path: str) -> Kind:

@@ -58,9 +58,10 @@ def read_one(root: Path, source: Source, vocabulary: Vocabulary, limit: int) -> 
     spec = spec_of(source.kind)
     if spec is None:
         return Reading(source.path, 0, (), (), False)
-    data = opening.read(root, source.path, limit)
+    data = opening.read(root, source.raw or source.path, limit)
     if isinstance(data, Skip):
-        return Reading(source.path, 0, (), (data,), False)
+        skip = msgspec.structs.replace(data, path=source.path)
+        return Reading(source.path, 0, (), (skip,), False)
     try:
         text = Text.decode(source.path, data)
     except NotText as error:

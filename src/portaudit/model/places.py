@@ -36,6 +36,8 @@ class Source(msgspec.Struct, frozen=True, gc=False):
     kind: Kind
     size: int
     """Bytes."""
+    raw: str = ""
+    """The name to open it by, where the real one is not valid UTF-8 and ``path`` only shows it."""
 
 
 class Span(msgspec.Struct, frozen=True, gc=False):
