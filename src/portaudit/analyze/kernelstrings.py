@@ -15,6 +15,10 @@ _CUDA = re.compile(
     r"|\basm\s*(?:volatile)?\s*\(|threadIdx\.|blockIdx\.|<<<[^<>]{1,200}>>>|\bcuda(?:Malloc|Memcpy|Free|Stream|Event|Device)\w*\s*\("
 )
 _PTX = re.compile(r"^\s*(?://[^\n]*\n\s*)*\.version\s+\d|^\s*\.target\s+sm_", re.MULTILINE)
+_COMPILERS = re.compile(
+    r"(?:RawKernel|RawModule|SourceModule|DynamicSourceModule|ElementwiseKernel|ReductionKernel|_compile_kernel|nvrtcCreateProgram|create_jit_fn)$"
+)
+_KEYWORDS = frozenset({"cuda_sources", "cuda_source", "preamble"})
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _SHORTEST = 24
 
@@ -22,6 +26,13 @@ _SHORTEST = 24
 def is_cuda(text: str) -> bool:
     """Whether a text is CUDA source."""
     return len(text) >= _SHORTEST and _CUDA.search(text) is not None
+
+
+def is_taken_as_cuda(text: str, callee: str, keyword: str) -> bool:
+    """Whether a text is CUDA source because of what takes it."""
+    if not any(sign in text for sign in ";=(") or len(text) < 6:
+        return False
+    return keyword in _KEYWORDS or (keyword == "" and _COMPILERS.search(callee) is not None)
 
 
 def is_ptx(text: str) -> bool:

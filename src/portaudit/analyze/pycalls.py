@@ -228,7 +228,7 @@ _LITERALS = frozenset({"integer", "float", "true", "false", "none", "unary_opera
 
 def _how(use: Use) -> str:
     steps = 0
-    while use.kind in ("paren", "either", "choice", "item") and use.outer is not None and steps < 20:
+    while use.kind in ("paren", "either", "choice", "item", "elem") and use.outer is not None and steps < 20:
         use = use.outer
         steps += 1
     if use.kind in ("cmp", "test", "dictkey", "key"):

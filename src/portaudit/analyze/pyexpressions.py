@@ -8,13 +8,19 @@ from portaudit.analyze import pycalls, pystrings, pywords
 from portaudit.analyze.pybranches import narrowed
 from portaudit.analyze.pyfile import PyFile
 from portaudit.analyze.pyguards import truths, vendor_text
-from portaudit.analyze.pyresolve import is_source, resolve
+from portaudit.analyze.pyresolve import resolve
+from portaudit.analyze.pysources import is_source
 from portaudit.analyze.pyuses import Use, is_printer, loose_product, tagged
 from portaudit.analyze.pyvalues import CUDA, ROCM, UNKNOWN, Names, Place, Value, plain_text
-from portaudit.model.evidence import EvidenceKind
+from portaudit.analyze.words import word_set
 
 Pending = list[tuple[Node, Use, Place]]
 _STEP_LIMIT = 200_000
+_DECIDING_LIMIT = 8
+_CHAIN_LIMIT = 200
+_TALK_WORDS = word_set(
+    "help description reason msg message doc epilog match title summary metavar label text"
+)
 _TEXT_LIMIT = 160
 
 
@@ -63,11 +69,7 @@ def _call(file: PyFile, node: Node, use: Use, place: Place, pending: Pending) ->
             word = file.slice(key) if key is not None else ""
             value_node = argument.child_by_field_name("value")
         if value_node is not None:
-            silent = (
-                talk._replace(talk=True)
-                if word in ("help", "description", "reason", "msg", "message", "doc", "epilog", "match")
-                else talk
-            )
+            silent = talk._replace(talk=True) if word in _TALK_WORDS else talk
             pending.append((value_node, Use("arg", name, use, word), silent))
     if function.type == "attribute":
         owner, attribute = function.child_by_field_name("object"), function.child_by_field_name("attribute")
@@ -133,7 +135,7 @@ def _boolean(file: PyFile, node: Node, use: Use, place: Place, pending: Pending)
     kind = operator.type if operator is not None else "and"
     operands: list[Node] = []
     current: Node | None = node
-    while current is not None and current.type == "boolean_operator" and len(operands) < 200:
+    while current is not None and current.type == "boolean_operator" and len(operands) < _CHAIN_LIMIT:
         inner = current.child_by_field_name("operator")
         if inner is None or inner.type != kind:
             break
@@ -145,12 +147,13 @@ def _boolean(file: PyFile, node: Node, use: Use, place: Place, pending: Pending)
         operands.append(current)
     # From the last to the first: operands before this one decide whether it is reached; those behind it, whether
     # its value counts, which for "or" is so only where nothing but truth is asked.
-    given = [truths(file, o, place) if file.marked(o) else UNKNOWN for o in operands]
+    given = [truths(file, o, place) if file.marked(o) else UNKNOWN for o in operands[:_CHAIN_LIMIT]]
     all_count = kind == "and" or _is_test(use)
+    deciding = [(other, holds) for other, holds in enumerate(given) if holds != UNKNOWN][:_DECIDING_LIMIT]
     for index, operand in enumerate(operands):
         there = place
-        for other, holds in enumerate(given):
-            if holds != UNKNOWN and (other > index or (all_count and other < index)):
+        for other, holds in deciding:
+            if other > index or (all_count and other < index):
                 there = narrowed(file, there, holds, operands[other], negate=kind == "or")
         pending.append((operand, Use("either", kind, use), there))
 
@@ -229,7 +232,8 @@ def _dictionary(file: PyFile, node: Node, use: Use, place: Place, pending: Pendi
         key, value = child.child_by_field_name("key"), child.child_by_field_name("value")
         word = (keys[index] or "")[:60] if index >= 0 else ""
         if value is not None:
-            pending.append((value, Use("elem", word or use.detail, use, word), there))
+            told = there._replace(talk=True) if word in _TALK_WORDS else there
+            pending.append((value, Use("elem", word or use.detail, use, word), told))
         if key is not None:
             pending.append((key, Use("elem", "", Use("dictkey", "", use)), there))
 
@@ -353,5 +357,3 @@ _BY_TYPE: dict[str, _Handler] = {
 }
 _THROUGH = frozenset({"parenthesized_expression", "await", "list_splat", "dictionary_splat", "as_pattern"})
 KNOWN = frozenset(_BY_TYPE) | _THROUGH | {"unary_operator", "yield", "keyword_argument"}
-__all__ = ["KNOWN", "bind", "bind_loop", "case_places", "read", "stored"]
-_ = (EvidenceKind, is_printer)

@@ -7,6 +7,7 @@ from tree_sitter import Node
 
 from portaudit.analyze.base import Text
 from portaudit.analyze.pymarks import Lexicon, Marks
+from portaudit.analyze.pysources import is_source_name
 from portaudit.analyze.pyvalues import CUDA, PLAIN, ROCM, Binding, Names, Place, Truths, Value
 from portaudit.model.evidence import AttrValue, Confidence, Evidence, EvidenceKind, Guard, Vocabulary
 
@@ -121,20 +122,28 @@ class PyFile:
         self._follow(name, value)
 
     def _follow(self, name: str, value: Value) -> None:
-        if self._tracked >= _TRACKED_LIMIT:
-            return
-        tells = (
+        if (
             value.tag in _FOLLOWED
             or value.truth[ROCM] != value.truth[CUDA]
-            or (value.known and value.name.rpartition(".")[2] != name and self.words.watches(value.name))
-            or (
-                value.text is not None
-                and value.text.rsplit("/", 1)[-1].partition(" ")[0] in self.vocabulary.tools
-            )
-        )
-        if tells:
+            or (value.known and self._asked_for(value.name))
+            or (value.text is not None and self._is_tool(value.text))
+        ):
+            self.track(name)
+        if value.known and value.name in self.words.members and name != value.name.rpartition(".")[2]:
+            for member in self.words.members[value.name]:
+                self.marks.add_member(name, member)
+
+    def _is_tool(self, text: str) -> bool:
+        return text.rsplit("/", 1)[-1].partition(" ")[0] in self.vocabulary.tools
+
+    def track(self, name: str) -> None:
+        """Marks all places of a name; there is a bound on how many."""
+        if self._tracked < _TRACKED_LIMIT:
             self._tracked += 1
             self.marks.add(name)
+
+    def _asked_for(self, name: str) -> bool:
+        return self.words.watches(name) or is_source_name(name)
 
     def guard(self, place: Place) -> Guard | None:
         """The guard of a place."""

@@ -70,6 +70,11 @@ _CUDA_FILE = re.compile(
 )
 _PROBES = word_set("which exists isdir isfile is_dir is_file find_spec find_library find_executable")
 _STEP_LIMIT = 60
+LOGICAL = word_set(
+    "comparison_operator not_operator boolean_operator call identifier attribute true false "
+    "conditional_expression parenthesized_expression none"
+)
+"""Kinds of expression that a condition can be made of."""
 
 
 class Summary(NamedTuple):
@@ -326,7 +331,9 @@ def summary(file: PyFile, function: Node, depth: int) -> Summary:
     outcomes: tuple[set[Truth], set[Truth], set[Truth]] = (set(), set(), set())
     returned: list[Value] = []
     for view in (ROCM, CUDA, PLAIN):
-        if _run(file, body, place, view, depth + 1, outcomes[view], returned if view == ROCM else []):
+        if view == PLAIN and outcomes[ROCM] == outcomes[CUDA]:
+            outcomes[PLAIN].update(outcomes[ROCM])
+        elif _run(file, body, place, view, depth + 1, outcomes[view], returned if view == ROCM else []):
             outcomes[view].add(False)
     tagged = next((v for v in returned if v.tag), NOTHING)
     found: list[Truth] = [next(iter(o)) if len(o) == 1 else None for o in outcomes]
@@ -404,7 +411,9 @@ def _note(file: PyFile, statement: Node, place: Place, depth: int) -> None:
     left, right = assignment.child_by_field_name("left"), assignment.child_by_field_name("right")
     if left is None or right is None:
         return
-    value = resolve(file, right, place, depth)._replace(truth=truths(file, right, place, depth))
+    value = resolve(file, right, place, depth)
+    if right.type in LOGICAL and value.truth == UNKNOWN:
+        value = value._replace(truth=truths(file, right, place, depth))
     targets = (
         [left]
         if left.type == "identifier"

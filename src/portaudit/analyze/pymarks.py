@@ -1,9 +1,9 @@
 """Which words of a Python file can matter, and where they stand: the tree is entered only at those places."""
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
-from portaudit.analyze.words import word_set
 from portaudit.model.evidence import Vocabulary
 
 # One of these stands, in some case, in every file with anything to say. The usual ones first: the look ends there.
@@ -17,7 +17,7 @@ _TOKEN = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
 _SIGN = re.compile(
     rb"cuda|nvidia|nvcc|nvml|nvrtc|nvtx|nvenc|nvdec|cuvid|nvjpeg|nvshmem|nvlink|nvfp4|nccl|rocm|hip|amd|gfx\d"
     rb"|cu(?:blas|dnn|fft|rand|solver|sparse|tensor|file|pti|dss|tlass|py|tile)|tensorrt|ptx|cubin|gencode|ptxas"
-    rb"|(?:^|_)(?:sm|compute)_?\d\d|capabilit|arch_list|threads_per_warp|warp_threads|num_lanes|lanes_per_warp|maxnreg|launch_pdl|warp_specialize|num_ctas|float8|fp8|e4m3|hwaccel|num_warps|warp_size|geforce"
+    rb"|(?:^|_)(?:sm|compute)_?\d\d|capabilit|arch_list|threads_per_warp|warp_threads|num_lanes|get_device_(?:name|properties)|lanes_per_warp|maxnreg|launch_pdl|warp_specialize|num_ctas|float8|fp8|e4m3|hwaccel|num_warps|warp_size|geforce"
     rb"|__global__|__device__|__shared__|threadIdx|blockIdx|(?:^|_)npp|tesla|multimem|inline_asm|CU_|aiter|[rc]dna",
     re.IGNORECASE,
 )
@@ -25,21 +25,33 @@ _IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([^\r\n#;]{1,300})", re.MULT
 _PRODUCTS = (
     "A100 A800 H100 H800 H200 H20 B200 B300 GB200 V100 P100 P40 T4 L4 L40 L40S A10 A10G A30 A40 A6000 RTX GTX"
 )
-# Words that say too little to enter the tree for, although tables hold names that end in them.
-_PLAIN = word_set(
-    "torch utils io core language runtime compiler driver version distributed random device data tests nn ops lib"
-    " main config api backend model models kernels kernel common tools cluster set get run load init"
-    " stream event float int bool name list type array std arch link time help code add sub min max any"
-    " include profile static debug optimize library threads shared verbose keep clean print copy"
-)
 _METHOD = re.compile(r"(?=\w{8})[a-z][a-z0-9]*(?:_[a-z0-9]+)+_?")
+_WORD_BYTES = frozenset(bytes([b]) for b in range(128) if chr(b).isalnum() or chr(b) == "_")
 _MEMO_LIMIT = 300_000
+Telling = bool | tuple[bytes, ...]
+# device="cuda" and .to("cuda") are everywhere and say nothing.
+_AS_ARGUMENT: tuple[bytes, ...] = (b"cuda",)
+_COMMON = frozenset(
+    {
+        "compute",
+        "all_reduce_perf",
+        "PATH",
+        "CFLAGS",
+        "CXXFLAGS",
+        "docker",
+        "cuda",
+        "jax",
+        "tao",
+        "raft",
+        "dali",
+    }
+)
 
 
 class Lexicon:
     """The words of a vocabulary, ready to look tokens up."""
 
-    __slots__ = ("_tops", "_words", "dotted", "memo", "modules", "plain", "texts")
+    __slots__ = ("_parents", "_tops", "_words", "dotted", "members", "memo", "modules", "plain", "texts")
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.modules = vocabulary.modules
@@ -54,27 +66,26 @@ class Lexicon:
         """Words that rules ask for in constants."""
         self.plain = frozenset(n for n in self.texts if _METHOD.fullmatch(n))
         """Names of methods and attributes that rules ask for, whatever they belong to."""
-        self._words = frozenset(self._all_words(vocabulary))
+        self.members: dict[str, tuple[str, ...]] = {}
+        """Last parts of the qualified names, by what stands before them."""
+        for name in sorted(self.dotted):
+            owner, _, last = name.rpartition(".")
+            self.members[owner] = (*self.members.get(owner, ()), last)
+        self._words = frozenset(_all_words(vocabulary, self.texts))
+        self._parents = _parents(self.members)
         self._tops = frozenset(n.partition(".")[0].encode() for n in vocabulary.modules)
-        self.memo: dict[bytes, bool] = {}
+        self.memo: dict[bytes, Telling] = {}
 
-    def _all_words(self, vocabulary: Vocabulary) -> list[bytes]:
-        words: set[str] = {*_PRODUCTS.split(), *self.texts}
-        words.update(name.rpartition(".")[2] for name in self.dotted)
-        for name in (*vocabulary.tools, *vocabulary.flags):
-            words.update(re.findall(r"[A-Za-z_]\w{3,}", name))
-        words.update(name.rstrip("*") for name in vocabulary.env)
-        for name in vocabulary.libraries:
-            words.update((name, f"l{name}", f"lib{name}"))
-        return [
-            w.encode() for w in words if len(w) > 1 and w not in _PLAIN and w.isidentifier() and w.isascii()
-        ]
-
-    def learn(self, token: bytes) -> bool:
+    def learn(self, token: bytes) -> "Telling":
         """Whether a token is a reason to enter the tree; remembered in ``memo``."""
         if len(self.memo) > _MEMO_LIMIT:
             self.memo.clear()
-        self.memo[token] = known = token in self._words or _SIGN.search(token) is not None
+        known: Telling = token in self._words or _SIGN.search(token) is not None
+        if token == b"cuda":
+            known = _AS_ARGUMENT
+        elif not known:
+            known = self._parents.get(token, False)
+        self.memo[token] = known
         return known
 
     def imports_known(self, names: bytes) -> bool:
@@ -92,6 +103,28 @@ class Lexicon:
                 return name
             name = name.rpartition(".")[0]
         return ""
+
+
+def _all_words(vocabulary: Vocabulary, texts: frozenset[str]) -> Iterator[bytes]:
+    """Words that are a reason to look wherever they stand."""
+    words: set[str] = {*_PRODUCTS.split(), *(name.rstrip("*") for name in vocabulary.env)}
+    words.update(w for w in texts if not w.isalpha() or not w.islower() or len(w) > 10)
+    words.update(name.partition("-")[0] for name in vocabulary.tools)
+    for name in vocabulary.libraries:
+        words.update((name, f"l{name}", f"lib{name}"))
+    for word in words - _COMMON:
+        if len(word) > 1 and word.isidentifier() and word.isascii():
+            yield word.encode()
+
+
+def _parents(members: dict[str, tuple[str, ...]]) -> dict[bytes, tuple[bytes, ...]]:
+    """Ordinary words that tell something only behind their owner: ``cuda.temperature``, ``jax.devices``."""
+    found: dict[bytes, tuple[bytes, ...]] = {}
+    for owner, lasts in members.items():
+        before = owner.rpartition(".")[2].encode() + b"."
+        for last in lasts:
+            found[last.encode()] = (*found.get(last.encode(), ()), before)
+    return found
 
 
 @lru_cache(maxsize=4)
@@ -119,8 +152,12 @@ class Marks:
         for match in _TOKEN.finditer(raw):
             token = match.group()
             telling = known.get(token)
-            if telling or (telling is None and learn(token)):
-                at[match.start()] = 1
+            if telling is None:
+                telling = learn(token)
+            if telling:
+                start = match.start()
+                if telling is True or _tells(raw, start, telling):
+                    at[start] = 1
         for match in _IMPORT.finditer(raw):
             if words.imports_known(match.group(1)):
                 at[match.start(1)] = 1
@@ -134,10 +171,33 @@ class Marks:
         if name in self._named or len(name) > 80 or not name.isascii() or not name.isidentifier():
             return
         self._named.add(name)
-        for match in re.finditer(rb"\b%s\b" % name.encode(), self._raw):
-            self._at[match.start()] = 1
+        raw, word = self._raw, name.encode()
+        at = raw.find(word)
+        while at >= 0:
+            end = at + len(word)
+            if raw[at - 1 : at] not in _WORD_BYTES and raw[end : end + 1] not in _WORD_BYTES:
+                self._at[at] = 1
+            at = raw.find(word, end)
+
+    def add_member(self, name: str, member: str) -> None:
+        """Marks all places of ``name.member``."""
+        word = f"{name}.{member}".encode()
+        at = self._raw.find(word)
+        while at >= 0:
+            self._at[at + len(name) + 1] = 1
+            at = self._raw.find(word, at + len(word))
 
     def add_pattern(self, pattern: "re.Pattern[bytes]") -> None:
         """Marks all places of a pattern."""
         for match in pattern.finditer(self._raw):
             self._at[match.start()] = 1
+
+
+def _tells(raw: bytes, start: int, owners: tuple[bytes, ...]) -> bool:
+    """Whether an ordinary word stands behind one of its owners; for ``cuda``, whether it is more than a device."""
+    if owners is _AS_ARGUMENT:
+        before = raw[start - 3 : start] if start > 2 else b"   "
+        return not (before.endswith((b'="', b"='")) and before[:1] not in b"=!<> ") and not before.endswith(
+            (b'o("', b"o('")
+        )
+    return raw[max(0, start - 40) : start].endswith(owners)

@@ -5,36 +5,10 @@ from collections.abc import Callable, Sequence
 from tree_sitter import Node
 
 from portaudit.analyze.pyfile import PyFile, view_of
+from portaudit.analyze.pysources import ATTRIBUTE_TAGS, CALL_TAGS, LAST_TAGS
 from portaudit.analyze.pyvalues import DEPTH_LIMIT, NOTHING, Place, Value, merged, plain_text, string_inside
 from portaudit.analyze.words import word_set
 
-_CALL_TAGS = {
-    "torch.cuda.get_device_capability": "capability",
-    "torch.cuda.get_device_name": "device-name",
-    "torch.cuda.get_device_properties": "properties",
-    "torch.cuda.get_arch_list": "arch-list",
-    "torch.backends.cudnn.version": "cudnn-version",
-    "os.environ.copy": "environment",
-    "ctypes.CDLL": "handle",
-    "ctypes.cdll.LoadLibrary": "handle",
-    "ctypes.PyDLL": "handle",
-    "ctypes.WinDLL": "handle",
-}
-_ATTRIBUTE_TAGS = {
-    "torch.version.cuda": "cuda-version",
-    "torch.utils.cpp_extension.CUDA_HOME": "toolkit-home",
-    "os.environ": "environment",
-}
-_LAST_TAGS = {
-    "get_device_capability": "capability",
-    "get_compute_capability": "capability",
-    "compute_capability": "capability",
-    "get_sm_version": "capability",
-    "cuda_compute_capability": "capability",
-    "nvmlDeviceGetCudaComputeCapability": "capability",
-    "nvmlDeviceGetName": "device-name",
-    "dlopen": "handle",
-}
 _HOME_VARIABLES = frozenset(
     {"CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "CUDA_TOOLKIT_ROOT_DIR", "CUDA_INSTALL_PATH"}
 )
@@ -67,12 +41,6 @@ _WORN = {
     "environment": "",
     "cuda-device": "",
 }
-
-
-def is_source(callee: Value) -> bool:
-    """Whether a call of this gives a value of a sort that is followed, by itself and not by its arguments."""
-    last = callee.name.rpartition(".")[2]
-    return callee.name in _CALL_TAGS or last in _LAST_TAGS or callee.node is not None
 
 
 def resolve(file: PyFile, node: Node | None, place: Place, depth: int = 0, view: int | None = None) -> Value:
@@ -109,7 +77,7 @@ def member(file: PyFile, base: Value, attribute: str, view: int) -> Value:
             return value if value.name else value._replace(name=f"self.{attribute}")
         return Value(f"self.{attribute}", node=file.methods.get(attribute))
     name = f"{base.name or '?'}.{attribute}"
-    tag = _MEMBER_TAGS.get((base.tag, attribute)) or _ATTRIBUTE_TAGS.get(name, "")
+    tag = _MEMBER_TAGS.get((base.tag, attribute)) or ATTRIBUTE_TAGS.get(name, "")
     if not tag and attribute == "compute_capability":
         return Value(name, base.known, tag="capability", origin=name)
     if (
@@ -132,7 +100,7 @@ def _call(file: PyFile, node: Node, place: Place, depth: int, view: int) -> Valu
     if callee.name in ("getattr", "importlib.import_module", "import_module", "__import__"):
         return _reflected(file, callee.name, nodes, place, depth, view)
     last = callee.name.rpartition(".")[2]
-    tag = _CALL_TAGS.get(callee.name) or _LAST_TAGS.get(last, "")
+    tag = CALL_TAGS.get(callee.name) or LAST_TAGS.get(last, "")
     if tag:
         text = resolve(file, nodes[0], place, depth, view).text if tag == "handle" and nodes else None
         return Value(f"{callee.name}()", callee.known, text=text, tag=tag, origin=callee.name)
@@ -259,14 +227,12 @@ def _inner(file: PyFile, node: Node, place: Place, depth: int, view: int) -> Val
 def _sequence(file: PyFile, node: Node, place: Place, depth: int, view: int) -> Value:
     values = [resolve(file, n, place, depth, view) for n in node.named_children[:60]]
     texts = tuple(v.text if v.text is not None else "" for v in values)
-    first = merged(values)
     known = texts if any(texts) else ()
-    return Value(
-        text=texts[0] if texts and values[0].text is not None else None,
-        items=known,
-        tag=first.tag,
-        origin=first.origin,
-    )
+    tags = {v.tag for v in values if v.text is None}
+    # A tuple that holds a capability among other things is a key, not a capability.
+    tag, origin = (values[0].tag, values[0].origin) if len(tags) == 1 and values else ("", "")
+    text = texts[0] if texts and values[0].text is not None else None
+    return Value(text=text, items=known, tag=tag, origin=origin)
 
 
 def _comprehension(file: PyFile, node: Node, place: Place, depth: int, view: int) -> Value:

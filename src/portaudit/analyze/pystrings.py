@@ -47,7 +47,9 @@ def handle(file: PyFile, node: Node, use: Use, place: Place) -> None:
         return
     if use.kind == "arg" and use.detail.rpartition(".")[2] == "cdef":
         kernelstrings.declarations(file, spans[0][0], spans[-1][1], place)
-    elif kernelstrings.is_cuda(whole) and not place.talk:
+    elif not place.talk and (
+        kernelstrings.is_cuda(whole) or kernelstrings.is_taken_as_cuda(whole, use.detail, use.argument)
+    ):
         kernelstrings.cuda(file, spans[0][0], spans[-1][1], place)
     elif kernelstrings.is_ptx(whole):
         kernelstrings.ptx_module(file, node, spans[0][0], spans[-1][1], place)
@@ -80,8 +82,8 @@ def _short(file: PyFile, node: Node, start: int, end: int, use: Use, place: Plac
         return
     if _tool(file, text, node, use, place):
         return
-    if "://" in text:
-        take(file, urls(text, start, frame, "python"), place)
+    if "://" in text and (found := list(urls(text, start, frame, "python"))):
+        take(file, found, place)
     elif library := _LIBRARY.search(text):
         name = library.group(1)
         if name in file.vocabulary.libraries:
@@ -120,6 +122,8 @@ def _tool(file: PyFile, text: str, node: Node, use: Use, place: Place) -> bool:
     words = text.split(None, 2)
     if not words:
         return False
+    if use.kind == "concat" and use.outer is not None and use.outer.kind == "elem":
+        return False  # the list as a whole is read as a command
     name = words[0].replace("\\", "/").rsplit("/", 1)[-1].removesuffix(".exe")
     if name not in file.vocabulary.tools:
         return False
@@ -185,4 +189,6 @@ def _tokens(file: PyFile, node: Node, text: str, start: int, use: Use, place: Pl
         guard = file.beside(place, "provider" if "Provider" in name else "codec")
         span = (start + match.start(), start + match.start() + len(name))
         attrs: Attrs = {"used_as": "test"} if _is_asked(use) else {}
+        if use.kind == "elem" and not use.argument:
+            attrs["listed"] = True
         file.add(EvidenceKind.STRING, name, span, place, attrs, guard=guard)

@@ -4,7 +4,7 @@ One parse by tree-sitter, one walk that enters only what holds a telling word.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from time import monotonic
 
@@ -20,10 +20,22 @@ from portaudit.model.places import Skip
 
 _SECONDS = 2.0
 _PARSE_LIMIT = 8 << 20
+_CAPABILITY = "compute-capability"
 _CYTHON = (".pyx", ".pxd", ".pxi")
 _IMPORT_LINE = re.compile(r"^[ \t]*(?:import|from)[ \t]+([A-Za-z_][\w.]{0,120})", re.MULTILINE)
 _FP8_FILE = re.compile(rb"fp8|float8|e4m3", re.IGNORECASE)
 _FP8_LITERAL = re.compile(rb"(?<![\w.])448(?:\.0?)?(?![\w.])")
+_OPTION_SIGNS = (
+    b"nvcc",
+    b"cpp_extension",
+    b"extra_compile_args",
+    b"RawKernel",
+    b"RawModule",
+    b"SourceModule",
+    b"nvrtc",
+    b"cuda_flags",
+)
+_OPTION = re.compile(rb"(?<=[\"'])-{1,2}[A-Za-z][\w-]{2,40}")
 _BUILD_TAG = re.compile(rb"\+(?:cu(?:\d{2,3}\b|\{|[\"'])|[\"'])|whl/cu")
 
 
@@ -48,21 +60,57 @@ def read(text: Text, raw: bytes, vocabulary: Vocabulary) -> Iterator[Evidence | 
         yield Skip(text.path, "syntax", "too large or too slow to parse: imports read by words alone", False)
         yield from _by_lines(text, words, set())
         return
-    file = PyFile(text, raw, vocabulary, words)
-    if b"448" in raw and b"fnuz" not in raw and _FP8_FILE.search(raw):
-        file.marks.add_pattern(_FP8_LITERAL)
-    if b"cu" in raw and b"+" in raw or b"whl/cu" in raw:
-        file.marks.add_pattern(_BUILD_TAG)
-    walker = Walker(file)
-    walker.run(tree.root_node)
-    found = [item for _, item in sorted(_with_callers(file), key=lambda pair: pair[0])]
+    file, cut = _walked(text, raw, vocabulary, tree.root_node, ())
+    if callees := _callees(file):
+        file, cut = _walked(text, raw, vocabulary, tree.root_node, callees)
+    found = [item for _, item in sorted(_judged_later(_with_callers(file)), key=lambda pair: pair[0])]
     yield from found
-    if walker.cut:
+    if cut:
         yield Skip(text.path, "syntax", "blocks nested too deep are not read", False)
-    if _broken(tree.root_node):
+    if tree.root_node.has_error:
         told = {(item.name, item.span.line) for item in found if item.kind is EvidenceKind.IMPORT}
         yield from _by_lines(text, words, {line for _, line in told})
         yield Skip(text.path, "syntax", "not valid Python: read as far as it goes", False)
+
+
+def _walked(
+    text: Text, raw: bytes, vocabulary: Vocabulary, root: tree_sitter.Node, names: Iterable[str]
+) -> tuple[PyFile, bool]:
+    """The file after one walk, with the places of ``names`` entered too; and whether the walk was cut short."""
+    file = PyFile(text, raw, vocabulary, lexicon(vocabulary))
+    if b"448" in raw and b"fnuz" not in raw and _FP8_FILE.search(raw):
+        file.marks.add_pattern(_FP8_LITERAL)
+    if (b"cu" in raw and b"+" in raw) or b"whl/cu" in raw:
+        file.marks.add_pattern(_BUILD_TAG)
+    if any(sign in raw for sign in _OPTION_SIGNS):
+        file.marks.add_pattern(_OPTION)
+    for name in names:
+        file.track(name)
+    walker = Walker(file)
+    walker.run(root)
+    return file, walker.cut
+
+
+def _callees(file: PyFile) -> frozenset[str]:
+    """Functions with evidence whose callers may all stand under a guard: worth a second walk that sees the calls."""
+    if not file.knows_rocm:
+        return frozenset()
+    script = _is_script(file)
+    bare = {
+        i.scope.rpartition(".")[2]
+        for _, i in file.found
+        if i.scope and (i.guard is None or i.guard.side == "gate")
+    }
+    names = (n.rpartition(":")[2] for n in bare)
+    return frozenset(n for n in names if n.isidentifier() and (script or _is_private(n)))
+
+
+def _is_private(name: str) -> bool:
+    return name.startswith("_") and not name.startswith("__")
+
+
+def _is_script(file: PyFile) -> bool:
+    return file.text.path.rsplit("/", 1)[-1] == "setup.py"
 
 
 @lru_cache(maxsize=1)
@@ -87,13 +135,6 @@ def _parsed(raw: bytes) -> tree_sitter.Tree | None:
         return None
 
 
-def _broken(root: tree_sitter.Node) -> bool:
-    """Whether the grammar gave up near the root, so that statements may be lost."""
-    if not root.has_error:
-        return False
-    return root.type == "ERROR" or any(child.type == "ERROR" for child in root.children)
-
-
 def _by_lines(text: Text, words: Lexicon, told: set[int]) -> Iterator[Evidence]:
     """Import lines by their form, for what the parser could not place."""
     for match in _IMPORT_LINE.finditer(text.text):
@@ -107,8 +148,8 @@ def _with_callers(file: PyFile) -> list[tuple[int, Evidence]]:
     callers: dict[str, list[tuple[str, bool]]] = {}
     for name, scope, guarded in file.calls:
         callers.setdefault(name, []).append((scope, guarded))
-    script = file.text.path.rsplit("/", 1)[-1] == "setup.py"
-    names = {n for n in callers if n.rpartition(".")[2].startswith("_") or script}
+    script = _is_script(file)
+    names = {n for n in callers if _is_private(n.rpartition(".")[2]) or script}
     safe: set[str] = set()
     for _ in range(4):
         more = {n for n in names if all(g or s.rpartition(".")[2] in safe for s, g in callers[n])}
@@ -119,6 +160,22 @@ def _with_callers(file: PyFile) -> list[tuple[int, Evidence]]:
         return file.found
     guard = Guard("cuda", "every call in this file is reached on CUDA only", 0)
     return [(at, _guarded(item, safe, guard)) for at, item in file.found]
+
+
+def _judged_later(found: list[tuple[int, Evidence]]) -> list[tuple[int, Evidence]]:
+    """A capability kept in a name is told where the name is compared; only without such a place is it handed on."""
+    judged = {
+        i.scope for _, i in found if i.name == _CAPABILITY and i.attr("used_as") in (None, "arch-name", "key")
+    }
+    kept = []
+    for at, item in found:
+        if item.name == _CAPABILITY and item.attr("used_as") == "assigned":
+            if item.scope in judged:
+                continue
+            attrs = tuple(sorted({**dict(item.attrs), "used_as": "stored"}.items()))
+            item = msgspec.structs.replace(item, attrs=attrs)
+        kept.append((at, item))
+    return kept
 
 
 def _guarded(item: Evidence, safe: set[str], guard: Guard) -> Evidence:

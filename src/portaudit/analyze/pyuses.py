@@ -1,6 +1,7 @@
 """What is done with values that mean something else on ROCm: capability, device name, architecture list, versions."""
 
 import re
+from functools import lru_cache
 from typing import NamedTuple, Optional
 
 from tree_sitter import Node
@@ -8,11 +9,11 @@ from tree_sitter import Node
 from portaudit.analyze.pyfile import Attrs, PyFile
 from portaudit.analyze.pyvalues import Place, Value
 from portaudit.analyze.words import word_set
-from portaudit.model.evidence import Confidence, EvidenceKind
+from portaudit.model.evidence import Confidence, EvidenceKind, Guard
 
 _PRODUCT = re.compile(
-    r"GeForce|Tesla|Quadro|\bRTX\b|\bGTX\b|\bTITAN\b|NVIDIA .|DGX|Jetson|Orin|Xavier"
-    r"|(?<![A-Za-z0-9])(?:A|H|B|V|P|GB|GH|L)(?:100|200|300|800|20|40|40S|4|40s|10|10G|16|30|6000|5000)(?![0-9A-Za-z])|(?<![A-Za-z0-9])T4(?![0-9A-Za-z])",
+    r"GeForce|Tesla|Quadro|\bRTX\b|\bGTX\b|\bTITAN\b|DGX|Jetson|Orin|Xavier"
+    r"|(?<![A-Za-z0-9])(?:A|H|B|V|P|GB|GH|L)(?:100|200|300|800|20|40|40S|4|40s|10|10G|16|30|6000|5000)(?![0-9A-Za-z])|(?<![A-Za-z0-9])T4(?![0-9A-Za-z])|NVIDIA [\w-]+",
 )
 _ARCH_TEXT = re.compile(r"(?:sm|compute|arch)_?$|-gencode|-arch|compute_|sm_")
 _TABLE_KEY = re.compile(
@@ -54,6 +55,7 @@ def tagged(file: PyFile, node: Node, value: Value, use: Use, place: Place) -> No
         handler(file, node, value, use, place)
 
 
+@lru_cache(maxsize=20_000)
 def is_printer(name: str) -> bool:
     """Whether a function only shows its arguments to people."""
     owner, _, last = name.rpartition(".")
@@ -97,6 +99,10 @@ def _capability(file: PyFile, node: Node, value: Value, use: Use, place: Place) 
         return
     if not direct:
         attrs["through"] = file.slice(node)[:60]
+    line = file.text.place(node.start_byte)[0]
+    if (f"capability {line}", place.scope) in file.told:
+        return
+    file.told.add((f"capability {line}", place.scope))
     attrs["of"] = value.origin
     own = not value.origin.startswith(("torch.", "pynvml.", "cupy.", "numba.", "pycuda."))
     confidence = Confidence.MEDIUM if own else Confidence.HIGH
@@ -175,7 +181,11 @@ def _cuda_version(file: PyFile, node: Node, value: Value, use: Use, place: Place
         attrs["through"] = file.slice(node)[:60]
     if used == "compared":
         attrs["compared"] = final.detail
-    file.add(EvidenceKind.ATTRIBUTE, "torch.version.cuda", node, place, attrs)
+    guard = file.guard(place)
+    if guard is not None and guard.side == "gate":
+        # None was asked for before: nothing raises, whatever becomes of the branch.
+        guard = Guard("cuda", guard.text, guard.line)
+    file.add(EvidenceKind.ATTRIBUTE, "torch.version.cuda", node, place, attrs, guard=guard)
 
 
 def _version_use(file: PyFile, use: Use) -> str:

@@ -3,6 +3,7 @@
 Only subtrees that hold a marked word are entered. No recursion: blocks lie on a stack of frames, functions in a queue.
 """
 
+import re
 from collections import deque
 from collections.abc import Callable
 
@@ -20,14 +21,20 @@ from portaudit.analyze.pybranches import (
     suppresses_missing_module,
 )
 from portaudit.analyze.pyfile import PyFile
-from portaudit.analyze.pyguards import truths
+from portaudit.analyze.pyguards import LOGICAL, summary, truths
 from portaudit.analyze.pyresolve import resolve
 from portaudit.analyze.pyuses import DROPPED, Use
-from portaudit.analyze.pyvalues import ROCM, UNKNOWN, Names, Place, Truths, Value
-from portaudit.analyze.words import word_set
+from portaudit.analyze.pyvalues import CUDA, ROCM, UNKNOWN, Names, Place, Truths, Value
 from portaudit.model.evidence import EvidenceKind
 
 _NEST_LIMIT = 200
+_SHORT = 2_500
+_RETURN = re.compile(r"\breturn\b[ \t]*(True|False|not\b|bool\()?[^\n]*")
+_TELLS = re.compile(
+    r"hip\b|rocm|\bamd|gfx\d|nvidia|version\.|\bis_(?:cuda|nv|hip)|capabilit|arch_list|get_device_name|\bmajor\b|\bcap\b|\bcc\b",
+    re.IGNORECASE,
+)
+_VENDOR = re.compile(r"hip\b|rocm|amd|gfx\d|nvidia|version\.cuda|is_cuda", re.IGNORECASE)
 
 
 class Frame:
@@ -65,6 +72,18 @@ class Walker:
                 body, place = self.later.popleft()
                 self.stack.append(Frame(body.children, place))
             self._step()
+
+    def _may_tell(self, node: Node) -> bool:
+        """Whether the result of a function can be worth a look: a cheap guess by its return lines."""
+        start, end = node.start_byte, node.end_byte
+        if end - start > _SHORT:
+            return False
+        answers = False
+        for match in _RETURN.finditer(self.file.source, start, end):
+            if self.file.marks.between(match.start(), match.end()) and _TELLS.search(match.group()):
+                return True
+            answers = answers or match.group(1) is not None
+        return answers and _VENDOR.search(self.file.source, start, end) is not None
 
     def _step(self) -> None:
         frame = self.stack[-1]
@@ -143,7 +162,7 @@ class Walker:
             pyexpressions.stored(self.file, target, right, place)
         if node.type == "assignment":
             value = resolve(self.file, right, place)
-            if value.truth == UNKNOWN and right.type in _LOGICAL:
+            if value.truth == UNKNOWN and right.type in LOGICAL:
                 value = value._replace(truth=truths(self.file, right, place))
             for target in targets:
                 pyexpressions.bind(self.file, target, value, place)
@@ -296,6 +315,24 @@ class Walker:
         if place.owner and not place.scope.endswith(")"):
             self.file.methods.setdefault(word, node)
         place.names.bind(word, Value(word, node=node), place.reach)
+        body = node.child_by_field_name("body")
+        if body is not None and self.file.marked(body):
+            self._mark_calls(word, node)
+
+    def _mark_calls(self, word: str, node: Node) -> None:
+        """Calls of a function tell something when its result does, or when all of them stand under a guard."""
+        file = self.file
+        private = word.startswith("_") and not word.startswith("__")
+        if private or file.text.path.endswith("setup.py"):
+            file.track(word)
+        if (
+            node.end_byte - node.start_byte > _SHORT
+            or file.source.find("return", node.start_byte, node.end_byte) < 0
+        ):
+            return
+        result = summary(file, node, 0)
+        if result.tag or result.truth[ROCM] != result.truth[CUDA]:
+            file.track(word)
 
     def _function(self, node: Node, frame: Frame) -> None:
         place = frame.place
@@ -343,10 +380,6 @@ class Walker:
         self._push_block(body, place._replace(names=Names(place.names), owner=owner, scope=""))
 
 
-_LOGICAL = word_set(
-    "comparison_operator not_operator boolean_operator call identifier attribute true false conditional_expression"
-    " parenthesized_expression none"
-)
 _STATEMENTS: dict[str, Callable[[Walker, Node, Frame], None]] = {
     "expression_statement": Walker._expression_statement,
     "import_statement": Walker._import,

@@ -54,8 +54,9 @@ def sequence(file: PyFile, node: Node, use: Use, place: Place) -> set[int]:
     taken: set[int] = set()
     first = words[0]
     name = first.text.replace("\\", "/").rsplit("/", 1)[-1].removesuffix(".exe")
-    if elements and first.start == _start(elements[0]) and _command(file, name, words, frame, use, place):
-        taken.add(elements[0].id)
+    if elements and first.start == _start(elements[0]):
+        count = _command(file, name, words, frame, use, place)
+        taken.update(e.id for e in elements[:count] if e.type in ("string", "concatenated_string"))
     if _LIBRARIES.search(label):
         take(file, flags.libraries(words, _without_tools(file, place), bare=True), place)
     elif _REQUIREMENTS.search(label) or (use.kind == "arg" and _PIP.search(use.detail)):
@@ -127,25 +128,28 @@ def _label(use: Use) -> str:
     return ""
 
 
-def _command(file: PyFile, name: str, words: list[Word], frame: Frame, use: Use, place: Place) -> bool:
-    """A list whose first word is a command."""
+def _command(file: PyFile, name: str, words: list[Word], frame: Frame, use: Use, place: Place) -> int:
+    """A list whose first word is a command; how many of its words are read by that."""
     if name in file.vocabulary.tools and _runs(words, use):
         attrs = {"args": joined(words[1:]) or None, "caught": True if place.caught else None}
         file.add(EvidenceKind.TOOL, name, (words[0].start, words[0].end), place, attrs, guard=frame.guard)
-        return True
+        return 1
     if name.startswith("python") or words[0].text == "?":
         rest = [w.text for w in words[1:4]]
         if rest[:2] == ["-m", "pip"]:
             take(file, installs.installs(words[2:], frame), place)
-        return False
+            return len(words)
+        return 0
     if installs.is_installer(name) and len(words) > 1:
         take(file, installs.installs(words, frame), place)
+        return len(words)
     elif containers.is_container_tool(name) and len(words) > 1:
         found, after = containers.container_command(words, frame)
         take(file, found, place)
         if after < len(words):
             inner = words[after].text.rsplit("/", 1)[-1]
             _command(file, inner, words[after:], frame, use, place)
+        return len(words)
     elif name in ("sudo", "ssh", "srun", "env", "timeout", "watch", "xargs", "which", "type", "command"):
         for index, word in enumerate(words[1:4], 1):
             tool = word.text.rsplit("/", 1)[-1]
@@ -156,7 +160,7 @@ def _command(file: PyFile, name: str, words: list[Word], frame: Frame, use: Use,
                 }
                 file.add(EvidenceKind.TOOL, tool, (word.start, word.end), place, attrs, guard=frame.guard)
                 break
-    return False
+    return 0
 
 
 def _runs(words: Sequence[Word], use: Use) -> bool:
