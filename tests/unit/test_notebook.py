@@ -130,7 +130,8 @@ def test_wrong_types_do_no_harm(cells):
 
 
 def test_lone_surrogates_and_astral_characters():
-    source = '{"cells": [{"cell_type": "code", "source": ["s = \\"\\ud83d\\ude00 \\ud800\\"\\n", "import cupy"]}], "metadata": {}}'
+    lines = '["s = \\"\\ud83d\\ude00 \\ud800\\"\\n", "import cupy"]'
+    source = f'{{"cells": [{{"cell_type": "code", "source": {lines}}}], "metadata": {{}}}}'
     assert told(source) == [(0, "import", "cupy")]
 
 

@@ -1,4 +1,4 @@
-"""The code cells of a notebook with the places of their source strings: a scan of JSON in one pass, without recursion."""
+"""The code cells of a notebook and the places of their source strings: one pass, no recursion."""
 
 import json
 import re

@@ -20,7 +20,8 @@ _TOKENS = re.compile(
 _NOT_LINE_END = re.compile(r"[^\r\n]")
 _EXTERN = re.compile(r"^[ \t]*cdef[ \t]+extern[ \t]+from[ \t]+[\"']<?([^\"'>\n]{1,200})>?[\"']", re.MULTILINE)
 _IMPORT = re.compile(
-    r"^[ \t]*(?:from[ \t]+([\w.]{1,120})[ \t]+(cimport|import)[ \t]+([^\n#]{1,200})|(cimport|import)[ \t]+([\w.]{1,120}))",
+    r"^[ \t]*(?:from[ \t]+([\w.]{1,120})[ \t]+(cimport|import)[ \t]+([^\n#]{1,200})"
+    r"|(cimport|import)[ \t]+([\w.]{1,120}))",
     re.MULTILINE,
 )
 _CONDITION = re.compile(r"^([ \t]*)(IF|ELIF|ELSE)\b([^:\n]{0,200}):", re.MULTILINE)

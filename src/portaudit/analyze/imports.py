@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from portaudit.analyze.pyfile import Attrs, PyFile
 from portaudit.analyze.pyvalues import Place, Value
-from portaudit.model.evidence import Confidence, EvidenceKind
+from portaudit.model.evidence import EvidenceKind
 
 _BY_FUNCTION = frozenset(
     {"importlib.import_module", "import_module", "__import__", "pytest.importorskip", "importorskip"}
@@ -133,16 +133,14 @@ def by_function(file: PyFile, node: Node, callee: str, text: str | None, place: 
     """Imports that a call makes or tries, and questions whether a module is there."""
     if text is None or not text.replace(".", "").isidentifier():
         return
-    if callee in _BY_FUNCTION or callee in _PROBES:
-        if file.words.module_of(text) or file.words.watches(text):
-            attrs: Attrs = {"by": callee.rpartition(".")[2]}
-            if callee in _PROBES:
-                attrs["probe"] = True
-            if place.caught or callee.endswith("importorskip"):
-                attrs["caught"] = True
-            file.add(
-                EvidenceKind.IMPORT, text, node, place, attrs, Confidence.HIGH, file.beside(place, "module")
-            )
+    if callee in _VERSIONS or not (file.words.module_of(text) or file.words.watches(text)):
+        return
+    attrs: Attrs = {"by": callee.rpartition(".")[2]}
+    if callee in _PROBES:
+        attrs["probe"] = True
+    if place.caught or callee.endswith("importorskip"):
+        attrs["caught"] = True
+    file.add(EvidenceKind.IMPORT, text, node, place, attrs, guard=file.beside(place, "module"))
 
 
 def is_import_function(name: str) -> bool:

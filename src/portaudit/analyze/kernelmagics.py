@@ -1,10 +1,11 @@
-"""Lines and cells of a notebook that are not Python: shell commands, installs, CUDA cells, files that are written."""
+"""Lines and cells of a notebook that are not Python: commands, installs, CUDA cells, written files."""
 
 import re
 from collections.abc import Iterator
 
 from portaudit.analyze import shell
 from portaudit.analyze.base import Text
+from portaudit.analyze.variables import variable
 from portaudit.analyze.words import Frame, Word, is_watched_env
 from portaudit.model.evidence import Evidence, EvidenceKind, Vocabulary
 
@@ -111,7 +112,7 @@ def _line(code: Text, match: "re.Match[str]", vocabulary: Vocabulary) -> Iterato
         kind = EvidenceKind.IMPORT
         yield code.evidence(kind, rest.strip(), at, at + len(rest.strip()), attrs={"magic": True})
     elif name in ("env", "set_env"):
-        variable = re.match(r"\s*(\w+)[= \t]+(.*)", rest)
-        if variable and is_watched_env(variable.group(1), vocabulary):
+        setting = re.match(r"\s*(\w+)[= \t]+(.*)", rest)
+        if setting and is_watched_env(setting.group(1), vocabulary):
             word = Word(rest.strip(), rest_at, rest_at + len(rest))
-            yield from shell.variable(variable.group(1), variable.group(2), word, frame)
+            yield from variable(setting.group(1), setting.group(2), word, frame)

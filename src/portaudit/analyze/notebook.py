@@ -1,4 +1,4 @@
-"""Jupyter notebooks: code cells as one Python text, magics as commands, CUDA cells as CUDA; positions in the JSON file.
+"""Jupyter notebooks: code cells as one Python text, magics as commands, CUDA cells as CUDA.
 
 Stored outputs and prose are never read.
 """

@@ -1,4 +1,4 @@
-"""How a condition changes what reaches the code behind it: branches, early exits, caught imports, skipped tests."""
+"""How a condition changes what reaches the code behind it: branches, early exits, imports that may fail."""
 
 import re
 
@@ -12,8 +12,8 @@ from portaudit.analyze.words import word_set
 
 _SPACE = re.compile(r"\s+")
 _STOPS = word_set(
-    "sys.exit exit quit os._exit os.abort pytest.skip pytest.fail pytest.exit self.skipTest self.fail unittest.skip"
-    " parser.error raise_error"
+    "sys.exit exit quit os._exit os.abort pytest.skip pytest.fail pytest.exit self.skipTest self.fail "
+    "unittest.skip parser.error raise_error"
 )
 _MISSING = re.compile(
     r"\b(?:ImportError|ModuleNotFoundError|Exception|BaseException|OSError|AttributeError|RuntimeError)\b"

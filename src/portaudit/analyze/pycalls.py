@@ -193,7 +193,7 @@ def _capability_test(file: PyFile, call: Call, last: str, place: Place) -> None:
 
 
 def _is_symbol(file: PyFile, last: str, value: Value) -> bool:
-    """Whether a name is a C function of CUDA, called through some binding. ``torch.cuda.cudart()`` is mapped by torch."""
+    """Whether a name is a C function of CUDA behind a binding; torch maps its own ``torch.cuda.cudart()``."""
     if not _CUDA_SYMBOL.match(last) or "torch" in value.name.partition(".")[0] or value.node is not None:
         return False
     return last in file.vocabulary.symbols
@@ -317,7 +317,7 @@ def is_environment_like(file: PyFile, base: Node, place: Place) -> bool:
 
 
 def assigned(file: PyFile, target: Node, right: Node, place: Place) -> None:
-    """Evidence for what is assigned to: a variable of the environment, a switch of a library, a constant of 32."""
+    """Evidence for what is assigned to: a variable, a switch of a library, a constant of 32."""
     if target.type == "subscript":
         base, keys = target.child_by_field_name("value"), target.children_by_field_name("subscript")
         if base is None or len(keys) != 1:
@@ -326,6 +326,7 @@ def assigned(file: PyFile, target: Node, right: Node, place: Place) -> None:
         if name and name.isidentifier() and name.upper() == name and is_environment_like(file, base, place):
             environment(file, keys[0], name, place, True, resolve(file, right, place).text)
     elif target.type == "attribute":
+        _declared(file, target, place)
         value = resolve(file, target, place)
         last = value.name.rpartition(".")[2]
         if file.words.watches(value.name) and (value.known or last in file.words.plain):
@@ -334,6 +335,17 @@ def assigned(file: PyFile, target: Node, right: Node, place: Place) -> None:
             file.add(
                 EvidenceKind.ATTRIBUTE, watched, target, place, {"set": True, "value": text, "used_as": "set"}
             )
-    elif target.type == "identifier" and right.type == "integer" and file.slice(right) == "32":
-        if _WARP_NAME.fullmatch(file.slice(target)):
-            file.add(EvidenceKind.PATTERN, "python-warp-size", target, place, {"name": file.slice(target)})
+    elif right.type == "integer" and file.slice(right) == "32" and _WARP_NAME.fullmatch(file.slice(target)):
+        file.add(EvidenceKind.PATTERN, "python-warp-size", target, place, {"name": file.slice(target)})
+
+
+def _declared(file: PyFile, target: Node, place: Place) -> None:
+    """``lib.cudaMalloc.argtypes = [...]``: a C function made known to a binding."""
+    owner, attribute = target.child_by_field_name("object"), target.child_by_field_name("attribute")
+    if owner is None or attribute is None or file.slice(attribute) not in ("argtypes", "restype", "errcheck"):
+        return
+    value = resolve(file, owner, place)
+    last = value.name.rpartition(".")[2]
+    if _is_symbol(file, last, value) and (last, place.scope) not in file.told:
+        file.told.add((last, place.scope))
+        file.add(EvidenceKind.NAME, last, owner, place, {"python": True, "declared": True})

@@ -145,8 +145,8 @@ def _boolean(file: PyFile, node: Node, use: Use, place: Place, pending: Pending)
         current = current.child_by_field_name("left")
     if current is not None:
         operands.append(current)
-    # From the last to the first: operands before this one decide whether it is reached; those behind it, whether
-    # its value counts, which for "or" is so only where nothing but truth is asked.
+    # From the last to the first. Operands before one decide whether it is reached; those behind it, whether
+    # its value counts: for "or" only where nothing but truth is asked.
     given = [truths(file, o, place) if file.marked(o) else UNKNOWN for o in operands[:_CHAIN_LIMIT]]
     all_count = kind == "and" or _is_test(use)
     deciding = [(other, holds) for other, holds in enumerate(given) if holds != UNKNOWN][:_DECIDING_LIMIT]
@@ -314,7 +314,7 @@ def bind_loop(file: PyFile, left: Node, right: Node | None, place: Place) -> Non
 
 
 def case_places(file: PyFile, cases: list[Node], patterns: list[str], place: Place) -> list[Place]:
-    """Places behind the patterns of ``match``: ``case "hip"`` beside ``case "cuda"`` tells the vendors apart."""
+    """Places behind the patterns of ``match``: ``case "hip"`` beside ``case "cuda"`` is a vendor test."""
     sides = [vendor_text(p.removeprefix("case").strip().strip("\"'")) for p in patterns]
     found = []
     for case, side in zip(cases, sides, strict=True):

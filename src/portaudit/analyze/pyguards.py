@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple
 
 from tree_sitter import Node
 
@@ -13,11 +12,9 @@ from portaudit.analyze.pyresolve import resolve
 from portaudit.analyze.pyvalues import (
     CUDA,
     DEPTH_LIMIT,
-    NOTHING,
     PLAIN,
     ROCM,
     UNKNOWN,
-    Names,
     Place,
     Truth,
     Truths,
@@ -75,14 +72,6 @@ LOGICAL = word_set(
     "conditional_expression parenthesized_expression none"
 )
 """Kinds of expression that a condition can be made of."""
-
-
-class Summary(NamedTuple):
-    """What a local function gives back."""
-
-    tag: str = ""
-    origin: str = ""
-    truth: Truths = UNKNOWN
 
 
 def truths(file: PyFile, node: Node | None, place: Place, depth: int = 0) -> Truths:
@@ -156,6 +145,8 @@ def _call(file: PyFile, node: Node, place: Place, view: int, depth: int) -> Trut
     if callee.name in ("getattr", "hasattr") and len(nodes) > 1:
         return _reflected(file, callee.name, nodes, place, view, depth)
     if callee.node is not None:
+        from portaudit.analyze.pyfunctions import summary
+
         given = summary(file, callee.node, depth).truth[view]
         if given is not None or vendor_test(last) == _IN_CUDA:
             return given
@@ -256,7 +247,7 @@ _POSITIVE = {"==": True, "in": True, "is": True, "!=": False, "not in": False, "
 
 
 def _text_test(file: PyFile, wanted: Value, asked: Value, view: int, operator: str) -> Truth:
-    """Whether ``asked`` equals, holds or is one of the constant ``wanted``; the caller turns it for ``!=``."""
+    """Whether ``asked`` equals, holds or is one of ``wanted``, a constant; the caller turns it for ``!=``."""
     if operator not in _POSITIVE:
         return None
     if asked.name == "torch.version.cuda" or asked.origin == "torch.version.cuda":
@@ -315,116 +306,6 @@ def _inner(file: PyFile, node: Node, place: Place, view: int, depth: int) -> Tru
 def _constant(file: PyFile, node: Node, place: Place, view: int, depth: int) -> Truth:
     text = file.slice(node)
     return text not in ("False", "None", "0", '""', "''")
-
-
-def summary(file: PyFile, function: Node, depth: int) -> Summary:
-    """What a local function gives back; one that is being looked at gives nothing."""
-    key = (function.start_byte, function.end_byte)
-    known = file.memo.get(key)
-    if isinstance(known, Summary):
-        return known
-    file.memo[key] = Summary()
-    body = function.child_by_field_name("body")
-    if body is None or depth > DEPTH_LIMIT or not file.marked(body):
-        return Summary()
-    place = Place(Names(file.names))
-    outcomes: tuple[set[Truth], set[Truth], set[Truth]] = (set(), set(), set())
-    returned: list[Value] = []
-    for view in (ROCM, CUDA, PLAIN):
-        if view == PLAIN and outcomes[ROCM] == outcomes[CUDA]:
-            outcomes[PLAIN].update(outcomes[ROCM])
-        elif _run(file, body, place, view, depth + 1, outcomes[view], returned if view == ROCM else []):
-            outcomes[view].add(False)
-    tagged = next((v for v in returned if v.tag), NOTHING)
-    found: list[Truth] = [next(iter(o)) if len(o) == 1 else None for o in outcomes]
-    result = Summary(tagged.tag, tagged.origin, (found[0], found[1], found[2]))
-    file.memo[key] = result
-    return result
-
-
-def _run(
-    file: PyFile,
-    block: Node,
-    place: Place,
-    view: int,
-    depth: int,
-    outcomes: set[Truth],
-    returned: list[Value],
-) -> bool:
-    """Follows a block to its returns; True when its end can be reached."""
-    if depth > DEPTH_LIMIT:
-        outcomes.add(None)
-        return True
-    for statement in block.named_children[:_STEP_LIMIT]:
-        kind = statement.type
-        if kind == "return_statement":
-            given = statement.named_children
-            outcomes.add(truth(file, given[0], place, view, depth) if given else False)
-            if given:
-                returned.append(resolve(file, given[0], place, depth))
-            return False
-        if kind == "raise_statement":
-            return False
-        if kind == "expression_statement":
-            _note(file, statement, place, depth)
-        elif kind == "if_statement":
-            if not _branches(file, statement, place, view, depth, outcomes, returned):
-                return False
-        elif kind in ("try_statement", "with_statement", "for_statement", "while_statement"):
-            for part in (statement, *statement.named_children):
-                body = part.child_by_field_name("body") or next(
-                    (c for c in part.named_children if c.type == "block"), None
-                )
-                if body is not None and part.type != "else_clause":
-                    falls = _run(file, body, place, view, depth + 1, outcomes, returned)
-                    if kind == "with_statement" and not falls:
-                        return False
-    return True
-
-
-def _branches(
-    file: PyFile,
-    statement: Node,
-    place: Place,
-    view: int,
-    depth: int,
-    outcomes: set[Truth],
-    returned: list[Value],
-) -> bool:
-    falls = False
-    for part in (statement, *statement.children_by_field_name("alternative")):
-        condition = part.child_by_field_name("condition")
-        body = part.child_by_field_name("consequence") or part.child_by_field_name("body")
-        holds = True if condition is None else truth(file, condition, place, view, depth)
-        if holds is not False and body is not None:
-            falls = _run(file, body, place, view, depth + 1, outcomes, returned) or falls
-        if holds is True:
-            return falls
-    return True
-
-
-def _note(file: PyFile, statement: Node, place: Place, depth: int) -> None:
-    """Simple assignments of a function that is followed for its result."""
-    assignment = statement.named_children[0] if statement.named_children else None
-    if assignment is None or assignment.type != "assignment" or not file.marked(assignment):
-        return
-    left, right = assignment.child_by_field_name("left"), assignment.child_by_field_name("right")
-    if left is None or right is None:
-        return
-    value = resolve(file, right, place, depth)
-    if right.type in LOGICAL and value.truth == UNKNOWN:
-        value = value._replace(truth=truths(file, right, place, depth))
-    targets = (
-        [left]
-        if left.type == "identifier"
-        else left.named_children
-        if left.type in ("pattern_list", "tuple_pattern")
-        else []
-    )
-    for target in targets:
-        if target.type == "identifier":
-            one = value if target is left else Value(tag=value.tag, origin=value.origin)
-            place.names.bind(file.slice(target), one, place.reach)
 
 
 _BY_TYPE: dict[str, Callable[[PyFile, Node, Place, int, int], Truth]] = {

@@ -6,19 +6,24 @@ from functools import lru_cache
 
 from portaudit.model.evidence import Vocabulary
 
-# One of these stands, in some case, in every file with anything to say. The usual ones first: the look ends there.
+# One of these stands, in some case, in every file with anything to say. The usual ones come first.
 _MATTERS = tuple(
     word.encode()
-    for word in "torch cuda gpu nvidia triton tensorrt onnxruntime jax tensorflow cupy numba nccl nvml nvcc rocm cudf"
-    " cuml cugraph rapids rmm cutlass nvenc cuvid scale_npp nvrtc nvtx ptx sm_8 sm_9 cublas cudnn cufft warp_size taichi"
-    " openmm".split(" ")
+    for words in (
+        "torch cuda gpu nvidia triton tensorrt onnxruntime jax tensorflow cupy numba nccl nvml nvcc rocm",
+        "cudf cuml cugraph rapids rmm cutlass nvenc cuvid scale_npp nvrtc nvtx ptx sm_8 sm_9 cublas cudnn",
+        "cufft warp_size taichi openmm hwaccel",
+    )
+    for word in words.split()
 )
 _TOKEN = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
 _SIGN = re.compile(
     rb"cuda|nvidia|nvcc|nvml|nvrtc|nvtx|nvenc|nvdec|cuvid|nvjpeg|nvshmem|nvlink|nvfp4|nccl|rocm|hip|amd|gfx\d"
     rb"|cu(?:blas|dnn|fft|rand|solver|sparse|tensor|file|pti|dss|tlass|py|tile)|tensorrt|ptx|cubin|gencode|ptxas"
-    rb"|(?:^|_)(?:sm|compute)_?\d\d|capabilit|arch_list|threads_per_warp|warp_threads|num_lanes|get_device_(?:name|properties)|lanes_per_warp|maxnreg|launch_pdl|warp_specialize|num_ctas|float8|fp8|e4m3|hwaccel|num_warps|warp_size|geforce"
-    rb"|__global__|__device__|__shared__|threadIdx|blockIdx|(?:^|_)npp|tesla|multimem|inline_asm|CU_|aiter|[rc]dna",
+    rb"|(?:^|_)(?:sm|compute)_?\d\d|capabilit|arch_list|get_device_(?:name|properties)|inline_asm|multimem"
+    rb"|threads_per_warp|warp_threads|num_lanes|lanes_per_warp|num_warps|warp_size|maxnreg|launch_pdl|num_ctas"
+    rb"|warp_specialize|float8|fp8|e4m3|hwaccel|geforce|tesla|(?:^|_)npp|CU_|aiter|[rc]dna"
+    rb"|__global__|__device__|__shared__|threadIdx|blockIdx",
     re.IGNORECASE,
 )
 _IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([^\r\n#;]{1,300})", re.MULTILINE)
@@ -156,7 +161,7 @@ class Marks:
                 telling = learn(token)
             if telling:
                 start = match.start()
-                if telling is True or _tells(raw, start, telling):
+                if not isinstance(telling, tuple) or _tells(raw, start, telling):
                     at[start] = 1
         for match in _IMPORT.finditer(raw):
             if words.imports_known(match.group(1)):
@@ -194,7 +199,7 @@ class Marks:
 
 
 def _tells(raw: bytes, start: int, owners: tuple[bytes, ...]) -> bool:
-    """Whether an ordinary word stands behind one of its owners; for ``cuda``, whether it is more than a device."""
+    """Whether an ordinary word stands behind an owner of it; ``cuda``, whether it is more than a device."""
     if owners is _AS_ARGUMENT:
         before = raw[start - 3 : start] if start > 2 else b"   "
         return not (before.endswith((b'="', b"='")) and before[:1] not in b"=!<> ") and not before.endswith(

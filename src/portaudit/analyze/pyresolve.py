@@ -1,4 +1,4 @@
-"""Expressions -> values: aliases, constants, attribute chains, and the sorts of value that uses are followed of."""
+"""Expressions -> values: aliases, constants, attribute chains, and the sorts of value that are followed."""
 
 from collections.abc import Callable, Sequence
 
@@ -119,7 +119,7 @@ def _call(file: PyFile, node: Node, place: Place, depth: int, view: int) -> Valu
         text = inner.text if last == "find_library" else None
         return Value(f"{callee.name}()", tag=_worn(inner.tag), origin=inner.origin, text=text)
     if callee.node is not None:
-        from portaudit.analyze.pyguards import summary
+        from portaudit.analyze.pyfunctions import summary
 
         tag, origin, truth = summary(file, callee.node, depth)
         return Value(f"{callee.name}()", tag=tag, origin=origin, truth=truth)
@@ -169,9 +169,9 @@ def _binary(file: PyFile, node: Node, place: Place, depth: int, view: int) -> Va
     left = resolve(file, node.child_by_field_name("left"), place, depth, view)
     right = resolve(file, node.child_by_field_name("right"), place, depth, view)
     operator = node.child_by_field_name("operator")
-    if operator is not None and operator.type == "+" and left.text is not None and right.text is not None:
-        if not left.name and not right.name:
-            return Value(text=left.text + right.text)
+    plain = operator is not None and operator.type == "+" and not left.name and not right.name
+    if plain and left.text is not None and right.text is not None:
+        return Value(text=left.text + right.text)
     tagged = left if left.tag else right
     return Value(tag=_worn(tagged.tag), origin=tagged.origin)
 

@@ -1,4 +1,4 @@
-"""Where values come from that mean something else on ROCm: capability, device name, versions, library handles."""
+"""Where values come from that mean something else on ROCm: capability, device name, versions, handles."""
 
 from portaudit.analyze.pyvalues import Value
 

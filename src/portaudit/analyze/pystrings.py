@@ -82,7 +82,7 @@ def _short(file: PyFile, node: Node, start: int, end: int, use: Use, place: Plac
         return
     if _tool(file, text, node, use, place):
         return
-    if "://" in text and (found := list(urls(text, start, frame, "python"))):
+    if "://" in text and _is_address(text) and (found := list(urls(text, start, frame, "python"))):
         take(file, found, place)
     elif library := _LIBRARY.search(text):
         name = library.group(1)
@@ -104,6 +104,11 @@ def _short(file: PyFile, node: Node, start: int, end: int, use: Use, place: Plac
         take(file, containers.image(text, start, end, frame, role="python"), place)
     else:
         _tokens(file, node, text, start, use, place)
+
+
+def _is_address(text: str) -> bool:
+    """Whether a text is a URL or an option with one, not a sentence that mentions one."""
+    return " " not in text.strip() or text.lstrip().startswith(("http", "git+", "-"))
 
 
 def is_command_call(name: str) -> bool:

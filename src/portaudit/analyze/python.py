@@ -76,7 +76,7 @@ def read(text: Text, raw: bytes, vocabulary: Vocabulary) -> Iterator[Evidence | 
 def _walked(
     text: Text, raw: bytes, vocabulary: Vocabulary, root: tree_sitter.Node, names: Iterable[str]
 ) -> tuple[PyFile, bool]:
-    """The file after one walk, with the places of ``names`` entered too; and whether the walk was cut short."""
+    """The file after a walk that also enters the places of ``names``; and whether it was cut short."""
     file = PyFile(text, raw, vocabulary, lexicon(vocabulary))
     if b"448" in raw and b"fnuz" not in raw and _FP8_FILE.search(raw):
         file.marks.add_pattern(_FP8_LITERAL)
@@ -92,7 +92,7 @@ def _walked(
 
 
 def _callees(file: PyFile) -> frozenset[str]:
-    """Functions with evidence whose callers may all stand under a guard: worth a second walk that sees the calls."""
+    """Functions whose callers may all stand under a guard: worth a second walk that sees the calls."""
     if not file.knows_rocm:
         return frozenset()
     script = _is_script(file)
@@ -144,7 +144,7 @@ def _by_lines(text: Text, words: Lexicon, told: set[int]) -> Iterator[Evidence]:
 
 
 def _with_callers(file: PyFile) -> list[tuple[int, Evidence]]:
-    """Evidence of a private function, or of any in a build script, that is called on CUDA only, is guarded too."""
+    """A private function, or any of a build script, that is called on CUDA only is guarded too."""
     callers: dict[str, list[tuple[str, bool]]] = {}
     for name, scope, guarded in file.calls:
         callers.setdefault(name, []).append((scope, guarded))
@@ -163,7 +163,7 @@ def _with_callers(file: PyFile) -> list[tuple[int, Evidence]]:
 
 
 def _judged_later(found: list[tuple[int, Evidence]]) -> list[tuple[int, Evidence]]:
-    """A capability kept in a name is told where the name is compared; only without such a place is it handed on."""
+    """A capability kept in a name is told where it is compared; only without such a place is it handed on."""
     judged = {
         i.scope for _, i in found if i.name == _CAPABILITY and i.attr("used_as") in (None, "arch-name", "key")
     }

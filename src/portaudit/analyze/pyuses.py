@@ -1,4 +1,4 @@
-"""What is done with values that mean something else on ROCm: capability, device name, architecture list, versions."""
+"""What is done with values that mean something else on ROCm: capability, names, architectures, versions."""
 
 import re
 from functools import lru_cache
@@ -11,14 +11,14 @@ from portaudit.analyze.pyvalues import Place, Value
 from portaudit.analyze.words import word_set
 from portaudit.model.evidence import Confidence, EvidenceKind, Guard
 
+_MODEL = r"(?:A|H|B|V|P|GB|GH|L)(?:100|200|300|800|20|40|40[Ss]|4|10G?|16|30|6000|5000)|T4"
 _PRODUCT = re.compile(
-    r"GeForce|Tesla|Quadro|\bRTX\b|\bGTX\b|\bTITAN\b|DGX|Jetson|Orin|Xavier"
-    r"|(?<![A-Za-z0-9])(?:A|H|B|V|P|GB|GH|L)(?:100|200|300|800|20|40|40S|4|40s|10|10G|16|30|6000|5000)(?![0-9A-Za-z])|(?<![A-Za-z0-9])T4(?![0-9A-Za-z])|NVIDIA [\w-]+",
+    rf"GeForce|Tesla|Quadro|\bRTX\b|\bGTX\b|\bTITAN\b|DGX|Jetson|Orin|Xavier"
+    rf"|(?<![A-Za-z0-9])(?:{_MODEL})(?![0-9A-Za-z])|NVIDIA [\w-]+"
 )
 _ARCH_TEXT = re.compile(r"(?:sm|compute|arch)_?$|-gencode|-arch|compute_|sm_")
 _TABLE_KEY = re.compile(
-    r"(?:NVIDIA[ _-])?(?:GeForce|Tesla|Quadro|RTX|GTX|TITAN|A100|A800|H100|H800|H200|H20|B200|B300|GB200|GB300|GH200|V100|P100|T4|L4|L40S?"
-    r"|A10G?|A30|A40|A6000)(?:[ _-][\w.+-]{1,12}){0,4}"
+    rf"(?:NVIDIA[ _-])?(?:GeForce|Tesla|Quadro|RTX|GTX|TITAN|{_MODEL})(?:[ _-][\w.+-]{{1,12}}){{0,4}}"
 )
 _LOOSE_NAME = re.compile(r"name|device|gpu|card|hardware|model_id", re.IGNORECASE)
 _NUMBER = re.compile(
@@ -37,7 +37,7 @@ class Use(NamedTuple):
     """What the expression around does with a value."""
 
     kind: str
-    """member, item, arg, cmp, arith, concat, format, key, test, return, assign, unpack, iter, elem, raise, drop, ..."""
+    """member, item, arg, cmp, arith, concat, format, key, test, return, assign, unpack, iter, elem, drop."""
     detail: str = ""
     """Attribute, callee, comparison or text beside it."""
     outer: Optional["Use"] = None

@@ -1,4 +1,4 @@
-"""What an expression of a Python file stands for: a dotted name through aliases, a constant, or a known sort of value."""
+"""What an expression of a Python file stands for: a dotted name, a constant, or a known sort of value."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -9,8 +9,8 @@ Truth = bool | None
 """None: not known."""
 
 ROCM, CUDA, PLAIN = 0, 1, 2
-"""Three ways to read a condition: in a ROCm build, in a CUDA build, and in a ROCm build when only words about ROCm
-count, not those about CUDA."""
+"""Three ways to read a condition: in a ROCm build, in a CUDA build, and in a ROCm build when only words about
+ROCm count, not those about CUDA."""
 
 Truths = tuple[Truth, Truth, Truth]
 UNKNOWN: Truths = (None, None, None)
@@ -59,7 +59,7 @@ class Names:
         self._bound: dict[str, Binding] = {}
 
     def bind(self, name: str, value: Value, reach: Truths) -> None:
-        """A name gets a value on the ways that reach this place; one that may be skipped makes it uncertain."""
+        """A name gets a value on the ways that reach this place; a way that may be skipped leaves doubt."""
         old = self._bound.get(name)
         if old is None:
             self._bound[name] = Binding(value, value)
@@ -118,7 +118,7 @@ class Place(NamedTuple):
 
 
 def plain_text(node: Node, source: str) -> str | None:
-    """The text of a string node without interpolations and with its escapes as written; None for other nodes."""
+    """The text of a string node without interpolations, escapes as written; None for other nodes."""
     if node.type == "concatenated_string":
         parts = [plain_text(c, source) for c in node.named_children[:_ITEM_LIMIT] if c.type == "string"]
         return None if any(p is None for p in parts) else "".join(p for p in parts if p is not None)

@@ -1,6 +1,6 @@
-"""The way through a Python file: statements in order with what reaches them, functions after the module around them.
+"""The way through a Python file: statements in order with what reaches them, functions after their module.
 
-Only subtrees that hold a marked word are entered. No recursion: blocks lie on a stack of frames, functions in a queue.
+Only subtrees that hold a marked word are entered. No recursion: blocks lie on a stack, functions in a queue.
 """
 
 import re
@@ -21,7 +21,8 @@ from portaudit.analyze.pybranches import (
     suppresses_missing_module,
 )
 from portaudit.analyze.pyfile import PyFile
-from portaudit.analyze.pyguards import LOGICAL, summary, truths
+from portaudit.analyze.pyfunctions import summary
+from portaudit.analyze.pyguards import LOGICAL, truths
 from portaudit.analyze.pyresolve import resolve
 from portaudit.analyze.pyuses import DROPPED, Use
 from portaudit.analyze.pyvalues import CUDA, ROCM, UNKNOWN, Names, Place, Truths, Value
@@ -320,15 +321,9 @@ class Walker:
             self._mark_calls(word, node)
 
     def _mark_calls(self, word: str, node: Node) -> None:
-        """Calls of a function tell something when its result does, or when all of them stand under a guard."""
+        """Calls of a function tell something when its result does."""
         file = self.file
-        private = word.startswith("_") and not word.startswith("__")
-        if private or file.text.path.endswith("setup.py"):
-            file.track(word)
-        if (
-            node.end_byte - node.start_byte > _SHORT
-            or file.source.find("return", node.start_byte, node.end_byte) < 0
-        ):
+        if not self._may_tell(node):
             return
         result = summary(file, node, 0)
         if result.tag or result.truth[ROCM] != result.truth[CUDA]:

@@ -1,7 +1,8 @@
-"""Lists and dictionaries of Python code as words: commands, compiler options, libraries, requirements, variables."""
+"""Lists and dictionaries of Python code as words: commands, options, libraries, requirements."""
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 import msgspec
 from tree_sitter import Node
@@ -244,7 +245,7 @@ def requirements(file: PyFile, words: Sequence[Word], place: Place) -> None:
 
 def _hardware(file: PyFile, words: Sequence[Word], place: Place) -> None:
     """``"-hwaccel", "cuda"`` as neighbours in a list."""
-    for one, other in zip(words, words[1:], strict=False):
+    for one, other in pairwise(words):
         if one.text in _HWACCEL and re.match(r"(?:cuda|nvdec|cuvid)\b", other.text):
             guard: Guard | None = file.beside(place, "codec")
             file.add(
