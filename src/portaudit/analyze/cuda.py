@@ -123,11 +123,16 @@ def _asm(file: CxxFile) -> Iterator[Evidence]:
     if "asm" not in file.code:
         return
     for statement in ptx.asm_statements(file.lexed):
+        found = [
+            (token, instruction)
+            for token in statement.templates
+            for instruction in ptx.instructions(file.lexed.text, token.inner, token.inner_end)
+        ]
+        # A predicate or an address that is made for one instruction is told with that instruction.
+        working = [pair for pair in found if not ptx.is_helper(pair[1])] or found[:1]
         seen: set[str] = set()
-        for token in statement.templates:
-            for instruction in ptx.instructions(file.lexed.text, token.inner, token.inner_end):
-                if instruction.opcode in seen:
-                    continue
+        for token, instruction in working:
+            if instruction.opcode not in seen:
                 seen.add(instruction.opcode)
                 start = statement.start if token is statement.templates[0] else token.start
                 attrs = ptx.instruction_attrs(instruction, "asm")

@@ -34,6 +34,7 @@ _OPCODES = frozenset(
         )
     ).split()
 )
+_HELPERS = frozenset({"setp", "selp", "mov", "cvta", "and", "or", "not"})
 _BARE = frozenset({"trap", "brkpt", "exit", "ret", "bra", "call", "pmevent"})
 _SPECIAL = re.compile(
     r"%%?(laneid|warpid|nwarpid|smid|nsmid|gridid|lanemask_(?:eq|le|lt|ge|gt)|clock(?:64|_hi)?|globaltimer\w*"
@@ -62,6 +63,11 @@ def instructions(text: str, start: int, end: int) -> Iterator[Instruction]:
             special = _SPECIAL.search(tail)
             register = special.group(1) if special else ""
             yield Instruction(opcode, register, start + match.start(1), start + match.end(1))
+
+
+def is_helper(instruction: Instruction) -> bool:
+    """Whether an instruction only prepares another one: predicates, moves, address conversions."""
+    return instruction.opcode.partition(".")[0] in _HELPERS and not instruction.register
 
 
 class AsmStatement(NamedTuple):

@@ -303,4 +303,5 @@ _TABLES: dict[str, Callable[[Fact, Target], Ruling]] = {
     "library": _of_table("library-linked", "is a library of CUDA"),
     "flag": _flag,
     "key": _of_table("key-nvidia", "asks for NVIDIA"),
+    "ptx": _of_table("ptx-instruction", "is PTX"),
 }

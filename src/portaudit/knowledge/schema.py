@@ -137,6 +137,7 @@ TABLE_FILES: dict[str, str] = {
     "library": "libraries",
     "flag": "flags",
     "key": "keys",
+    "ptx": "ptx",
 }
 """Table name -> file under rules/tables/."""
 

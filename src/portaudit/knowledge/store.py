@@ -19,7 +19,7 @@ _NAMES: dict[str, Callable[[str], Iterator[str]]] = {
     "image": lookup.image_names,
     "library": lookup.library_names,
 }
-_GLOBS = frozenset({"api", "header", "package", "image", "env", "key", "tool"})
+_GLOBS = frozenset({"api", "header", "package", "image", "env", "key", "tool", "ptx"})
 TABLES = ("api", "header", "package", "module", "image", "tool", "env", "library", "flag", "key")
 """Tables by the order in which ``lookup`` looks."""
 _GROUPS = ("symbols", "quiet", "qualified", "device", "other")

@@ -24,6 +24,7 @@ TABLES: dict[EvidenceKind, str] = {
     EvidenceKind.LIBRARY: "library",
     EvidenceKind.FLAG: "flag",
     EvidenceKind.KEY: "key",
+    EvidenceKind.ASM: "ptx",
 }
 _QUIET_GUARDS = frozenset({"cuda", "rocm"})
 _USES = frozenset({EvidenceKind.CALL, EvidenceKind.NAME, EvidenceKind.PATTERN})
