@@ -184,3 +184,21 @@ def test_component_verdict_is_the_worst_and_says_why():
     assert by_name["docker/Dockerfile"].verdict is Verdict.ADAPTATION
     low, likely, high = by_name["first-look"].hours
     assert 0 < low <= likely <= high
+
+
+MATRIX_KERNEL = """
+__global__ void k{0}(float* c) {{
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {{%0}}, {{%1}}, {{%2}}, {{%0}};" : "+f"(c[0]) : "r"(1), "r"(2));
+}}
+"""
+
+
+def test_a_component_of_matrix_kernels_alone_is_blocked(tmp_path):
+    only = {f"k{n}.cu": MATRIX_KERNEL.format(n) for n in range(3)}
+    write(tmp_path / "only", only)
+    write(tmp_path / "mixed", {**only, "plain.cu": "__global__ void plain(float* c) { c[0] = 1; }\n"})
+    write(tmp_path / "few", {"k.cu": MATRIX_KERNEL.format(0)})
+    verdicts = {
+        name: scan(tmp_path / name, Config()).components[0].verdict.value for name in ("only", "mixed", "few")
+    }
+    assert verdicts == {"only": "blocker", "mixed": "adaptation", "few": "adaptation"}

@@ -29,7 +29,8 @@ class Part(msgspec.Struct, frozen=True):
 def parts(sources: Iterable[Source], root: str) -> list[Part]:
     """The components of a tree.
 
-    Code belongs to the nearest folder above it that holds a build file. The dependencies of a folder, each image
+    Code belongs to the nearest folder above it that holds a build file. The dependencies of a folder, each
+    image
     and each deployment file are components of their own, since other people decide about them.
     """
     known = list(sources)

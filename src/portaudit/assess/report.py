@@ -5,9 +5,9 @@ from collections.abc import Iterable
 
 from portaudit.assess.components import Part, parts
 from portaudit.assess.estimate import hours
-from portaudit.assess.verdicts import reason, weight, worst
+from portaudit.assess.verdicts import only_matrix_kernels, reason, weight, worst
 from portaudit.knowledge.store import Knowledge
-from portaudit.model.evidence import Reading
+from portaudit.model.evidence import EvidenceKind, Reading
 from portaudit.model.facts import Target, Verdict
 from portaudit.model.findings import Finding, State
 from portaudit.model.places import Skip, Source
@@ -84,18 +84,33 @@ def _component(
 ) -> Component:
     own = [finding for path in group.files for finding in by_file.get(path, ())]
     verdict = worst(weight(f) for f in own)
+    why = reason(verdict, own)
+    alone = only_matrix_kernels(_kernels(group, reading_of), own)
+    if alone and verdict is not Verdict.BLOCKER:
+        verdict = Verdict.BLOCKER
+        why = f"all {alone} kernels are built on matrix instructions of NVIDIA: a rewrite, not a port"
     return Component(
         name=group.name,
         kind=group.kind,
         path=group.path,
         verdict=verdict,
-        reason=reason(verdict, own),
+        reason=why,
         files=len(group.files),
         lines=sum(reading_of[p].lines for p in group.files if p in reading_of),
         counts=_by_verdict(f.verdict for f in own if f.state is State.SHOWN),
         complete=not any(path in unread for path in group.files),
         hours=hours(own, knowledge),
     )
+
+
+def _kernels(group: Part, reading_of: dict[str, Reading]) -> dict[str, int]:
+    """Kernels of each file that a ROCm build reaches."""
+    counted: Counter[str] = Counter()
+    for path in group.files:
+        for item in reading_of[path].evidence if path in reading_of else ():
+            if item.kind is EvidenceKind.KERNEL and (item.guard is None or item.guard.side != "cuda"):
+                counted[path] += 1
+    return dict(counted)
 
 
 def _by_verdict(verdicts: Iterable[Verdict]) -> dict[str, int]:

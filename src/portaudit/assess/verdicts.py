@@ -3,6 +3,12 @@ whole:
 
 - a finding of low confidence is a question, not an answer: it counts as adaptation at the most;
 - a place that is reached only when an optional import succeeds blocks that feature, not the component.
+
+One thing makes a blocker of what is adaptation place by place: kernels that are built on NVIDIA's matrix
+instructions
+and nothing else. Each instruction has a counterpart of another shape; a component that consists of them is
+written
+anew, and projects of that kind were given up by those who tried to port them line by line.
 """
 
 from collections import Counter
@@ -21,6 +27,22 @@ def weight(finding: Finding) -> Verdict:
     if finding.verdict is Verdict.BLOCKER and (finding.confidence is Confidence.LOW or optional):
         return Verdict.ADAPTATION
     return finding.verdict
+
+
+_MATRIX_RULES = frozenset({"ptx-mma", "ptx-matrix-load"})
+_FEW_KERNELS = 3
+"""Below this many kernels a rewrite is a matter of days, not a decision."""
+
+
+def only_matrix_kernels(kernels: dict[str, int], findings: list[Finding]) -> int:
+    """How many kernels a component has, if every file with kernels works by PTX matrix instructions; 0
+    otherwise.
+
+    ``kernels`` counts the kernels of each file that a ROCm build reaches.
+    """
+    matrix = {f.span.path for f in findings if f.rule in _MATRIX_RULES and f.state is State.SHOWN}
+    total = sum(kernels.values())
+    return total if total >= _FEW_KERNELS and matrix >= kernels.keys() else 0
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
