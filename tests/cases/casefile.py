@@ -66,7 +66,8 @@ class Outcome:
 def judge(case, rows):
     """Compares ``(path, first line, last line, verdict, rule)`` rows of a report with what a case expects.
 
-    Expectations of low confidence weigh nothing. A quiet line is hit by work that begins on it.
+    An expectation that names a ``rule`` wants a finding of that rule. Expectations of low confidence weigh
+    nothing. A quiet line is hit by work that begins on it.
     """
     outcome = Outcome()
     by_file = defaultdict(list)
@@ -80,16 +81,20 @@ def judge(case, rows):
         places |= {(other["file"], other["line"]) for other in entry.get("or_lines") or ()}
         for file, line in places:
             wanted[file].add(line)
-        here = {v for file, n in places for first, last, v, _ in by_file[file] if first <= n <= last}
+        found = {(v, r) for file, n in places for first, last, v, r in by_file[file] if first <= n <= last}
+        here = {v for v, _ in found}
         accepted = {entry["verdict"], *(entry.get("also_accept") or ())}
-        if entry["verdict"] == "portable":
+        if "rule" in entry:
+            right = any(v in accepted and r == entry["rule"] for v, r in found)
+        elif entry["verdict"] == "portable":
             right = not ((here & WORK) - accepted)
         else:
             right = bool(here & accepted) or ("portable" in accepted and not here - {"portable"})
         if not right and entry.get("confidence") != "low":
-            got = ", ".join(sorted(here)) or "nothing"
+            got = ", ".join(sorted(f"{v} by {r}" for v, r in found)) or "nothing"
+            wants = f"{entry['verdict']} by {entry['rule']}" if "rule" in entry else entry["verdict"]
             outcome.wrong.append(
-                f"{entry['file']}:{entry['line']} {entry['construct']}: wants {entry['verdict']}, got {got}"
+                f"{entry['file']}:{entry['line']} {entry['construct']}: wants {wants}, got {got}"
             )
     for entry in case.get("must_not_flag") or ():
         if entry["line"] in wanted[entry["file"]]:

@@ -76,6 +76,73 @@ def test_launch_with_constant_geometry():
     assert launch.scope == "host:f"
 
 
+@pytest.mark.parametrize(
+    ("before", "config", "threads", "shared"),
+    [
+        ("dim3 block(16, 2);", "g, block", 32, None),
+        ("dim3 block = dim3(64);", "g, block", 64, None),
+        ("dim3 block{8, 8};", "g, block", 64, None),
+        ("size_t smem = 100 * 1024;", "g, 64, smem", 64, 102400),
+        ("int block = 32; block = 2 * block;", "g, block", None, None),
+        ("dim3 block(32); block.y = n;", "g, block", None, None),
+        ("int block = n;", "g, block", None, None),
+        ("", "g, n", None, None),
+    ],
+)
+def test_launch_with_local_variables(before, config, threads, shared):
+    (launch,) = evidence(f"void f(int n, dim3 g) {{ {before} k<<<{config}>>>(p); }}", kind="launch")
+    assert (launch.attr("threads"), launch.attr("shared_bytes")) == (threads, shared)
+
+
+def patterns(source):
+    return sorted({e.name for e in evidence(source, kind="pattern")})
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "__device__ float4 operator+(float4 a, float4 b);",
+        "float2& operator*=(float2& a, const float s) {}",
+        "template <class T> __device__ float3 operator*(T s, float3 v) {}",
+        "__device__ float3 operator-(float3 v) {}",
+    ],
+)
+def test_operators_that_clash_with_those_of_hip(line):
+    assert patterns(line) == ["vector-operator"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "__device__ float3 operator*(const Mat3& m, const float3& v);",
+        "struct P { P operator*(float4 o) const; bool operator==(int2 o) {} };",
+        "vec3 operator+(vec3 a, vec3 b);",
+    ],
+)
+def test_operators_of_own_types(line):
+    assert patterns(line) == []
+
+
+def test_capability_asked_as_an_attribute():
+    asked = "void f(int* p) { int m; cudaDeviceGetAttribute(&m, cudaDevAttrComputeCapabilityMajor, 0);"
+    assert patterns(f"{asked} if (m >= 8) p[0] = 1; }}") == ["capability-compare"]
+    assert patterns(f"{asked} int n = p->m > 3; }}") == []
+
+
+def test_capability_is_not_the_version_of_a_file():
+    asked = "bool f(Header h, int d) { cudaDeviceProp p; cudaGetDeviceProperties(&p, d);"
+    assert patterns(f"{asked} return p.major == 9; }}") == ["capability-compare"]
+    assert patterns(f"{asked} return h.major >= 2; }}") == []
+
+
+def test_texture_fetches():
+    for fetch in ("tex2Dgather<float4>(t, 0, 0, 1)", "tex2D<float>((cudaTextureObject_t)t, 0, 0)"):
+        assert patterns(f"__global__ void k(cudaTextureObject_t t) {{ auto v = {fetch}; }}") == [
+            "texture-fetch"
+        ]
+        assert patterns(f"void host(Image t) {{ auto v = {fetch}; }}") == []
+
+
 def test_launch_in_device_code_and_in_a_macro():
     source = "__global__ void a() { b<<<1, 1>>>(); }\n#define GO(k) k<<<1, 2>>>()\n"
     first, second = evidence(source, kind="launch")

@@ -27,6 +27,7 @@ def patterns(body, before=""):
         "int t = threadIdx.x; int warp = t >> 5;",
         "int t = threadIdx.x; int wid = t / 32;",
         "const int lane = (threadIdx.x) & 0x1f;",
+        "int lane = threadIdx.x & (32 - 1);",
         "int i = blockIdx.x * blockDim.x + threadIdx.x; int warp_id = i / 32;",
     ],
 )
@@ -77,6 +78,10 @@ def test_masks(mask, bits):
         ("int v =", 32),
         ("uint32_t v =", 32),
         ("const unsigned int v =", 32),
+        ("unsigned int const v =", 32),
+        ("unsigned v = static_cast<unsigned>(", 32),
+        ("unsigned v = unsigned(", 32),
+        ("int v = __popcll(", None),
         ("unsigned long long v =", None),
         ("auto v =", None),
         ("", None),
@@ -84,7 +89,27 @@ def test_masks(mask, bits):
     ],
 )
 def test_ballot_destinations(left, width):
-    (call,) = [e for e in evidence(f"{left} __ballot_sync(m, 1);") if e.name == "__ballot_sync"]
+    close = ")" * left.count("(")
+    (call,) = [e for e in evidence(f"{left} __ballot_sync(m, 1){close};") if e.name == "__ballot_sync"]
+    assert call.attr("assigned_width") == width
+
+
+@pytest.mark.parametrize(
+    ("result", "width"), [("unsigned", 32), ("uint32_t", 32), ("unsigned long long", None), ("auto", None)]
+)
+def test_ballots_that_a_function_returns(result, width):
+    before = f"__device__ inline {result} votes(bool p) {{ return __ballot_sync(~0ull, p); }}"
+    (call,) = [e for e in evidence("", before) if e.name == "__ballot_sync"]
+    assert call.attr("assigned_width") == width
+
+
+@pytest.mark.parametrize(
+    ("other", "width"), [("0xffffffff", 32), ("~0u", 32), ("0xffffffffffffffffull", None), ("0", None)]
+)
+def test_ballots_compared_with_all_lanes(other, width):
+    (call,) = [
+        e for e in evidence(f"if (__ballot_sync(m, 1) == {other}) p[0] = 1;") if e.kind.value == "call"
+    ]
     assert call.attr("assigned_width") == width
 
 
@@ -107,6 +132,9 @@ def test_lock_step_reductions():
         "while (atomicCAS(lock, 0, 1) != 0) {}",
         "while (atomicCAS(lock, 0u, 1u));",
         "while (atomicExch(lock, 1)) { ; }",
+        "do {} while (atomicCAS(lock, FREE, TAKEN) != FREE);",
+        "for (;;) { if (atomicCAS(lock, 0, 1) == 0) break; }",
+        "if (threadIdx.x == 0) { p[0] = 1; } while (atomicCAS(lock, 0, 1) != 0) ;",
     ],
 )
 def test_spin_locks_of_lanes(body):
@@ -117,8 +145,13 @@ def test_spin_locks_of_lanes(body):
     "body",
     [
         "if (threadIdx.x == 0) { while (atomicCAS(lock, 0, 1) != 0) {} }",
+        "if (threadIdx.x == 0) { if (p[0]) { p[1] = 0; } int n = 0; while (atomicCAS(lock, 0, 1) != 0) {} }",
+        "int lane = threadIdx.x % warpSize; if (lane == 0) while (atomicCAS(lock, 0, 1) != 0) {}",
         "bool done = false; while (!done) { if (atomicCAS(lock, 0, 1) == 0) { p[0]++; atomicExch(lock, 0); done = true; } }",
         "while (atomicCAS(lock, 0, 1) != 0) { p[0]++; }",
+        "int was = p[0], a; do { a = was; was = p[0]; } while (atomicCAS(p, a, a + 1) != a);",
+        "do { s[0] = 1; } while (atomicCAS(p, __float_as_int(s[1]), 1) != 0);",
+        "int a = p[0]; while (true) { a = p[1]; if (atomicCAS(p, a, a + 1) == a) break; }",
     ],
 )
 def test_other_uses_of_compare_and_swap(body):
@@ -142,4 +175,6 @@ def test_other_constants(before):
 
 def test_warpsize_where_a_constant_is_needed():
     assert patterns("__shared__ float x[256 / warpSize];") == ["warpsize-as-constant"]
+    assert patterns("Reduce<float, warpSize> r;") == ["warpsize-as-constant"]
     assert patterns("int n = 256 / warpSize;") == []
+    assert patterns("for (int i = 0; i < warpSize; ++i) p[i] = 0;") == []

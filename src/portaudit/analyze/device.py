@@ -14,6 +14,11 @@ _VECTOR = r"(?:u?(?:char|short|int|long|longlong)|float|double)[234]"
 _VECTOR_PARAM = re.compile(
     rf"(?:^|,)[ \t\r\n]*(?:const[ \t]+)?{_VECTOR}(?:[ \t]+const)?[ \t]*&?[ \t]*\w*[ \t]*(?=,|$)"
 )
+_NUMBER_PARAM = re.compile(
+    r"(?:^|,)[ \t\r\n]*(?:const[ \t]+)?(?:unsigned[ \t]+)?"
+    r"(?:float|double|int|long|short|char|unsigned|u?int\d+_t|size_t|[A-Z]\w?)"
+    r"(?:[ \t]+const)?[ \t]*&?[ \t]*\w*[ \t]*(?=,|$)"
+)
 _OPERATOR = re.compile(r"operator[ \t]*([-+*/%&|^]=?|==|!=|<<=?|>>=?|~|!)[ \t]*\(([^()]{0,200})\)")
 _HALF = re.compile(
     r"\b(__half2?|half2?|__nv_bfloat16[2]?|nv_bfloat16[2]?|__hip_bfloat16[2]?|at::Half|c10::Half)\b"
@@ -26,22 +31,29 @@ _TEXTURE_REFERENCE = re.compile(
     r"^[ \t]*(?:static[ \t]+)?texture[ \t]*<[^;{}]{1,120}>[ \t]*(\w+)", re.MULTILINE
 )
 _TEXTURE_FETCH = re.compile(
-    r"tex(?:1Dfetch|[123]D(?:Layered)?(?:Lod|Grad)?|Cubemap(?:Layered)?(?:Lod)?)"
-    r"[ \t]*(?:<[^<>;()]{1,40}>[ \t]*)?\([ \t]*(\w+)"
+    r"tex(?:1Dfetch|[123]D(?:Layered)?(?:Lod|Grad)?|2Dgather|Cubemap(?:Layered)?(?:Lod)?)"
+    r"[ \t]*(?:<[^<>;()]{1,40}>[ \t]*)?\([ \t]*(\w*)"
 )
 _SURFACE = re.compile(
     r"surf(?:[123]D(?:Layered)?|Cubemap(?:Layered)?)(?:read|write)[ \t]*(?:<[^<>;()]{1,40}>[ \t]*)?\("
 )
 _CAPABILITY = re.compile(
-    r"\b\w+(?:\(\))?[ \t]*(?:\.|->)[ \t]*(?:major|minor)[ \t]*(?:(?:[<>]=?|[=!]=)[ \t]*\d+|\*[ \t]*10+\b)"
+    r"\b(\w+)(?:\(\))?[ \t]*(?:\.|->)[ \t]*(?:major|minor)[ \t]*(?:(?:[<>]=?|[=!]=)[ \t]*\d+|\*[ \t]*10+\b)"
 )
+_CAPABILITY_ASKED = re.compile(
+    r"&[ \t]*(\w+)[ \t]*,[ \t]*(?:cudaDevAttrComputeCapability|CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_)M"
+)
+_PROPERTIES_DECLARED = re.compile(
+    r"\bcudaDeviceProp\b[ \t]*(?:const\b)?[ \t*&]*(\w+)|\b(\w+)[ \t]*=[^;]{0,60}Properties\("
+)
+_DEVICE_WORD = re.compile(r"prop|dev|gpu|arch|capab|^cc$", re.IGNORECASE)
 _DEVICE_PROPERTIES = (
     "cudaDeviceProp",
     "cudaGetDeviceProperties",
     "getCurrentDeviceProperties",
     "getDeviceProperties",
 )
-_STD_CALL = re.compile(r"\bstd::(clamp|array<[^;{}()]{1,40}>::at)[ \t]*(?:<[^<>;()]{1,40}>[ \t]*)?\(")
+_STD_CALL = re.compile(r"\bstd::(clamp)[ \t]*(?:<[^<>;()]{1,40}>[ \t]*)?\(")
 _FRAGMENT = re.compile(r"\bfragment[ \t]*<[^;{}]{1,200}?>[ \t]*(\w+)")
 _STD_TRAIT = re.compile(r"\bstd::\w+")
 _FIXED_WIDTH = re.compile(r"\bu?int(?:8|16|32|64)_t\b")
@@ -114,17 +126,22 @@ def _vector_operators(file: CxxFile) -> Iterator[Evidence]:
     if "operator" not in file.words:
         return
     for match in _OPERATOR.finditer(file.code):
-        parameters = _VECTOR_PARAM.findall(match.group(2))
         follows = file.code[match.end() : match.end() + 40].lstrip()
-        if (parameters and follows[:1] in ("{", ";")) or (
-            parameters and follows.startswith(("const", "noexcept"))
-        ):
+        if follows.startswith(("{", ";", "noexcept")) and _clashes(match.group(1), match.group(2)):
             line_start = file.code.rfind("\n", 0, match.start()) + 1
             indent = len(file.code[line_start : match.start()]) - len(
                 file.code[line_start : match.start()].lstrip()
             )
             attrs: dict[str, AttrValue] = {"operator": match.group(1)}
             yield _pattern(file, "vector-operator", line_start + indent, match.end(), attrs)
+
+
+def _clashes(sign: str, parameters: str) -> bool:
+    """Whether an operator outside of a class takes built-in vectors and numbers alone, as HIP's own do."""
+    vectors, count = len(_VECTOR_PARAM.findall(parameters)), parameters.count(",") + 1
+    if count == 1:
+        return vectors == 1 and sign in ("-", "~", "!")
+    return vectors > 0 and vectors + len(_NUMBER_PARAM.findall(parameters)) == count
 
 
 def _atomics(file: CxxFile) -> Iterator[Evidence]:
@@ -193,10 +210,18 @@ def _surfaces(file: CxxFile) -> Iterator[Evidence]:
 
 
 def _capabilities(file: CxxFile) -> Iterator[Evidence]:
-    """``prop.major >= 8``, also ``prop.major * 10 + prop.minor``."""
+    """``prop.major >= 8``, also ``prop.major * 10 + prop.minor``, and variables that are asked for it."""
+    for name in {m.group(1) for m in _CAPABILITY_ASKED.finditer(file.code)}:
+        compares = rf"(?<![\w.>])\b{name}[ \t]*(?:(?:[<>]=?|[=!]=)[ \t]*\d+|\*[ \t]*10+\b)"
+        for match in re.finditer(compares, file.code):
+            yield _pattern(file, "capability-compare", *match.span(), {"text": match.group()[:80]})
     if "major" not in file.words or file.words.isdisjoint(_DEVICE_PROPERTIES):
         return
+    declared = {name for m in _PROPERTIES_DECLARED.finditer(file.code) for name in m.groups() if name}
     for match in _CAPABILITY.finditer(file.code):
+        if match.group(1) not in declared and not _DEVICE_WORD.search(match.group(1)):
+            # the version of a file has a major number too
+            continue
         attrs: dict[str, AttrValue] = {"text": match.group()[:80]}
         yield _pattern(file, "capability-compare", match.start(), match.end(), attrs)
 

@@ -8,7 +8,9 @@ from portaudit.analyze.lexical import arguments, before_template
 from portaudit.model.evidence import AttrValue, Evidence, EvidenceKind
 
 _KERNEL_NAME = re.compile(r"([A-Za-z_][\w:]*|\))[ \t\r\n]*$")
+_DECLARATION = re.compile(r"\b(dim3|int|unsigned|size_t|uint32_t|auto)[ \t]+\Z")
 _CONFIG_LIMIT = 4_000
+_LOOK_BACK = 4_000
 
 
 def launch_evidence(file: CxxFile) -> Iterator[Evidence]:
@@ -41,7 +43,33 @@ def _launch(file: CxxFile, at: int, end: int) -> Evidence:
             break
         text = parts[index + 1]
         attrs[label] = text[:100]
-        value = file.constants.value(text) if number else None
+        value = _number(file, text, start) if number else None
         if value is not None and 0 <= value < 1 << 31:
             attrs[number] = value
     return file.evidence(EvidenceKind.LAUNCH, name, max(0, start), end + 3, attrs)
+
+
+def _number(file: CxxFile, text: str, at: int) -> int | None:
+    """A constant, or the value of a local variable that is set once before the launch."""
+    value = file.constants.value(text)
+    if value is not None or not text.isidentifier():
+        return value
+    function = file.functions.at(at)
+    begin = max(function.body if function else 0, at - _LOOK_BACK)
+    before = file.code[begin:at]
+    found = None
+    for match in re.finditer(rf"\b{text}\b(?:[ \t]*\.[ \t]*[xyz])?[ \t]*(?:[-+*/|&]?=(?!=)|[({{])", before):
+        if found is not None:
+            return None
+        found = match
+    if found is None:
+        return None
+    declared = _DECLARATION.search(before, 0, found.start())
+    if declared is None:
+        return None
+    given = before[found.end() : found.end() + 200].partition(";")[0].strip()
+    if found.group().endswith(("(", "{")):
+        given = given.rstrip(")}")
+    return file.constants.value(
+        f"dim3({given})" if declared.group(1) == "dim3" and "dim3" not in given else given
+    )

@@ -15,9 +15,14 @@ _MASK_FIRST = re.compile(
 )
 _BALLOTS = re.compile(r"\b__(?:ballot(?:_sync)?|activemask|match_any_sync|match_all_sync)\b")
 _ASSIGNED = re.compile(
-    r"(?:\b((?:const[ \t]+)?(?:unsigned[ \t]+)?[A-Za-z_][\w:]*(?:[ \t]+(?:int|long|long[ \t]+long))?)[ \t]+)?"
-    r"\b(\w+)[ \t]*[&|^]?=[ \t]*(?:\([^()]{1,30}\)[ \t]*)?$"
+    r"(?:\b((?:const[ \t]+)?(?:unsigned[ \t]+)?[A-Za-z_][\w:]*(?:[ \t]+(?:int|long|long[ \t]+long))?)"
+    r"(?:[ \t]+const)?[ \t]+)?"
+    r"\b(\w+)[ \t]*[&|^]?=[ \t]*"
+    r"(?:\([^()]{1,30}\)[ \t]*|static_cast<[^<>]{1,30}>[ \t]*\([ \t]*|(?:int|unsigned|uint32_t)\([ \t]*)?$"
 )
+_ALL_LANES = re.compile(r"[ \t]*[=!]=[ \t]*(?:0[xX][fF]{8}[uU]?|~[ \t]*0[uU])\b")
+_RETURNED = re.compile(r"\breturn[ \t]+(?:\([^()]{1,30}\)[ \t]*)?$")
+_RESULT_TYPE = re.compile(r"\b(unsigned(?:[ \t]+int)?|u?int(?:32_t)?|u32)[ \t\r\n]+\w+[ \t\r\n]*\(?$")
 _NARROW = re.compile(
     r"^(?:const[ \t]+)?(?:unsigned(?:[ \t]+int)?|int|uint|uint32_t|int32_t|u32"
     r"|std::u?int32_t|signed|UINT|uint32)$"
@@ -26,10 +31,10 @@ _WIDE = re.compile(r"long|64|size_t|auto|lane_mask|bool")
 _LITERAL = re.compile(r"^\(?[ \t]*(?:~[ \t]*0|-[ \t]*1|0[xX][0-9a-fA-F]{1,16}|\d{1,20})([uUlL]*)[ \t]*\)?$")
 _INDEX = re.compile(r"\bthreadIdx\.x\b")
 _LANE_STEP = re.compile(
-    r"(\bthreadIdx\.x\b|\b\w+\b|\))[ \t]*(?:(&)[ \t]*(31|0x1[fF])[uU]?\b"
+    r"(\bthreadIdx\.x\b|\b\w+\b|\))[ \t]*(?:(&)[ \t]*(31|0x1[fF]|\([ \t]*32[uU]?[ \t]*-[ \t]*1)[uU]?\b"
     r"|(%)[ \t]*(32)[uU]?\b|(/)[ \t]*(32)[uU]?\b|(>>)[ \t]*(5)[uU]?\b)"
 )
-_STEP = re.compile(r"&[ \t]*(?:31|0x1[fF])|[%/][ \t]*32|>>[ \t]*5")
+_STEP = re.compile(r"&[ \t]*(?:31|0x1[fF]|\([ \t]*32)|[%/][ \t]*32|>>[ \t]*5")
 _LANE_WORD = re.compile(r"lane|warp|wid\b", re.IGNORECASE)
 _WARP_TOOLS = re.compile(
     r"__shfl|__ballot|__syncwarp|__any_sync|__all_sync|__activemask|volatile|WarpReduce|WarpScan|__match_|tiled_partition|wmma"
@@ -44,7 +49,12 @@ _VOLATILE_STEP = re.compile(
     r"\b\1[ \t]*\[[ \t]*\2[ \t]*\+[ \t]*(32|16|8|4|2|1)[ \t]*\]"
 )
 _SPIN = re.compile(r"\bwhile[ \t]*\([^;{}]{0,80}?\batomic(?:CAS|Exch)[ \t]*\(")
-_FIRST_WARP = re.compile(r"\bif[ \t]*\([ \t]*(threadIdx\.x|\w+)[ \t]*<[ \t]*32[uU]?[ \t]*\)")
+_SPIN_BREAK = re.compile(r"\bif[ \t]*\([^;{}]{0,80}?\batomic(?:CAS|Exch)[ \t]*\(")
+_BREAKS = re.compile(r"\{?[ \t\r\n]*break\b")
+_WAITS = re.compile(r";|\{[ \t\r\n]*;?[ \t\r\n]*\}|\{[ \t\r\n]*__nanosleep\([^)]*\);[ \t\r\n]*\}")
+_ONE_LANE = re.compile(r"threadIdx\.x[^;]{0,60}==[ \t]*0|==[ \t]*0[ \t]*\)[ \t\r\n]*$|\bleader|elect")
+_BLOCK = re.compile(r"\{[^{}]*\}")
+_FIRST_WARP = re.compile(r"\bif[ \t]*\([ \t]*(threadIdx\.x|\w+)[ \t]*(?:<[ \t]*32|<=[ \t]*31)[uU]?[ \t]*\)")
 _IS_32 = re.compile(r"[ \t]*(?:=|\{)[^;{}]{0,60}\b32[uU]?\b")
 _WARP_NAME = re.compile(
     r"(?:^|_|[a-z])(?:(?:threads?|lanes?)_?(?:per|in)_?(?:a_)?warp|(?:warp|wave(?:front)?)_?"
@@ -82,7 +92,7 @@ def call_attrs(file: CxxFile, name: str, start: int, spans: list[tuple[int, int]
         if "shfl" in name and len(texts) > 3 and (width := file.constants.value(texts[3])) is not None:
             attrs["width"] = width
     if _BALLOTS.match(name):
-        attrs |= _destination(file, start)
+        attrs |= _destination(file, start, spans[-1][1] + 1 if spans else 0)
     if name not in file.vocabulary.watched:
         return attrs
     for index, text in enumerate(texts[:24]):
@@ -125,12 +135,14 @@ def _declared_width(file: CxxFile, name: str, at: int) -> int:
     return 32 if _NARROW.match(kind) else 64 if _WIDE.search(kind) else 0
 
 
-def _destination(file: CxxFile, start: int) -> dict[str, AttrValue]:
-    """Type of the variable that takes the result."""
+def _destination(file: CxxFile, start: int, end: int) -> dict[str, AttrValue]:
+    """Type of the variable that takes the result, or 32 bits where it is compared with as many."""
+    if end and _ALL_LANES.match(file.code, end):
+        return {"assigned_type": "32 bits", "assigned_width": 32}
     before = file.code[statement_start(file.code, start) : start]
     match = _ASSIGNED.search(before)
     if match is None:
-        return {}
+        return _returned(file, start) if _RETURNED.search(before) else {}
     kind, variable = (match.group(1) or "").strip(), match.group(2)
     if kind in ("return", "else"):
         kind = ""
@@ -146,9 +158,17 @@ def _destination(file: CxxFile, start: int) -> dict[str, AttrValue]:
     return {"assigned": variable, "assigned_type": kind}
 
 
+def _returned(file: CxxFile, start: int) -> dict[str, AttrValue]:
+    """The result type of the function that returns the ballot."""
+    function = file.functions.at(start)
+    head = file.code[function.start : function.params[0]] if function else ""
+    kind = _RESULT_TYPE.search(head)
+    return {"assigned_type": kind.group(1), "assigned_width": 32} if kind and "long" not in head else {}
+
+
 _CONSTANT_WARPSIZE = re.compile(
     r"\b__shared__[^;{}=]*\[[^\];{}]*\bwarpSize\b"
-    r"|\bconstexpr\b[^;{}=]*=[^;{}]*\bwarpSize\b|<[ \t]*warpSize[ \t]*[,>]"
+    r"|\bconstexpr\b[^;{}=]*=[^;{}]*\bwarpSize\b|<(?:[^<>;(){}]{0,80},)?[ \t]*warpSize[ \t]*[,>]"
     r"|\bcase[ \t]+warpSize\b|\bstatic_assert[ \t]*\([^;]*\bwarpSize\b"
 )
 
@@ -302,24 +322,35 @@ def _volatile(file: CxxFile, function: Function, body: str) -> Iterator[Evidence
 
 def _spin(file: CxxFile, function: Function, body: str) -> Iterator[Evidence]:
     """``while (atomicCAS(...)) ;``: a lane waits for another lane of its own wavefront."""
-    for match in _SPIN.finditer(body) if "atomic" in body else ():
-        tail = body[match.end() : match.end() + 200]
-        depth, at = 2, 0
-        for inner in re.finditer(r"[()]", tail):
-            depth += 1 if inner.group() == "(" else -1
-            if depth == 0:
-                at = inner.end()
-                break
-        rest = tail[at:].lstrip()
-        if at and re.match(
-            r";|\{[ \t\r\n]*;?[ \t\r\n]*\}|\{[ \t\r\n]*__nanosleep\([^)]*\);[ \t\r\n]*\}", rest
-        ):
-            before = body[max(0, match.start() - 160) : match.start()]
-            # one lane of the block takes the lock: nobody of the same wavefront waits
-            if re.search(
-                r"threadIdx\.x[^;]{0,60}==[ \t]*0|==[ \t]*0[ \t]*\)[ \t]*\{?[ \t\r\n]*$|\bleader|elect",
-                before,
-            ):
+    if "atomic" not in body:
+        return
+    for pattern, follows in ((_SPIN, _WAITS), (_SPIN_BREAK, _BREAKS)):
+        for match in pattern.finditer(body):
+            tail = body[match.end() : match.end() + 200]
+            depth, at = 2, 0
+            for inner in re.finditer(r"[()]", tail):
+                depth += 1 if inner.group() == "(" else -1
+                if depth == 0:
+                    at = inner.end()
+                    break
+            if not at or not follows.match(tail[at:].lstrip()) or _retries(body, tail[:at]):
+                continue
+            if _by_one_lane(body[max(0, match.start() - 400) : match.start()]):
                 continue
             start = function.body + match.start()
             yield _pattern(file, "lane-spin-lock", start, function.body + match.end())
+
+
+def _by_one_lane(before: str) -> bool:
+    """Whether a condition around a place picks one lane of the block: nobody of the same wavefront waits."""
+    for _ in range(4):
+        before = _BLOCK.sub(";", before)
+    return any(_ONE_LANE.search(header.rpartition(";")[2]) for header in before.split("{"))
+
+
+def _retries(body: str, call: str) -> bool:
+    """``atomicCAS(p, assumed, f(assumed)) != assumed``: an update that is tried again; no lane waits."""
+    compared = call.split(",")[1].strip() if call.count(",") > 1 else ""
+    if re.fullmatch(r"[a-z_]\w*", compared):
+        return re.search(rf"\b{compared}\b[ \t]*=(?!=)", body) is not None
+    return "(" in compared
