@@ -97,3 +97,15 @@ def test_a_file_named_rocm():
 )
 def test_hostile_files_end(source):
     assert isinstance(rows("dockerfile", "Dockerfile", source), list)
+
+
+def test_singularity_definitions():
+    source = (
+        "Bootstrap: docker\nFrom: nvcr.io/nvidia/pytorch:24.05-py3\n%post\n  pip install cupy-cuda12x\n"
+        "%labels\n  Author nvcc\n%runscript\n  nvidia-smi\n"
+    )
+    assert rows("dockerfile", "a.def", source) == [
+        "2 image nvcr.io/nvidia/pytorch:24.05-py3",
+        "4 package cupy-cuda12x",
+        "8 tool nvidia-smi",
+    ]

@@ -198,3 +198,10 @@ def test_an_environment_that_is_no_yaml():
 )
 def test_hostile_files_end(path, source):
     assert isinstance(rows("manifests", path, source), list)
+
+
+@pytest.mark.parametrize(
+    "option", ["--torch-backend", "--torch-backend=", "--torch-backends cu1", "-i", "-f ", "--index="]
+)
+def test_options_without_a_value(option):
+    assert names("manifests", "requirements.txt", f"{option}\ntorch\n")[-1:] == ["torch"]

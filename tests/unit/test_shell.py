@@ -215,3 +215,8 @@ def test_hostile_scripts_end(source):
     began = time.perf_counter()
     rows("shell", "a.sh", source)
     assert time.perf_counter() - began < 5
+
+
+def test_variables_that_launchers_pass_on():
+    source = "mpirun -x CUDA_HOME=/c ./a\nsrun --export=ALL,CUDA_VISIBLE_DEVICES=0 ./a\n"
+    assert rows("shell", "a.sh", source) == ["1 env CUDA_HOME", "2 env CUDA_VISIBLE_DEVICES"]

@@ -8,7 +8,7 @@ import msgspec
 from portaudit.analyze.indexes import channel
 from portaudit.analyze.installs import conda_requirement, pip_words, requirement
 from portaudit.analyze.leaves import Leaf, Malformed
-from portaudit.analyze.shell import variable
+from portaudit.analyze.variables import variable
 from portaudit.analyze.words import Frame, Word, split_at
 from portaudit.analyze.yamlleaves import yaml_leaves
 from portaudit.model.evidence import Confidence, Evidence

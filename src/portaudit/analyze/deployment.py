@@ -14,8 +14,9 @@ from portaudit.analyze.dockerfile import argument_list
 from portaudit.analyze.indexes import urls
 from portaudit.analyze.installs import requirement
 from portaudit.analyze.leaves import Leaf, Malformed, Path
-from portaudit.analyze.shell import script, variable
+from portaudit.analyze.shell import script
 from portaudit.analyze.templates import has_templates, masked, template_turns, with_stars
+from portaudit.analyze.variables import variable
 from portaudit.analyze.words import Frame, Word, frame_of, place, split_at, word_set
 from portaudit.analyze.yamlleaves import yaml_leaves
 from portaudit.model.evidence import Confidence, Evidence, EvidenceKind, Guard, Vocabulary
@@ -109,7 +110,7 @@ class _Deployment:
         lists: dict[tuple[int, Path], list[Leaf]] = {}
         axes: dict[tuple[int, Path], list[Leaf]] = {}
         for document, leaf in self.members:
-            if leaf.path and isinstance(leaf.path[-1], int) and leaf.key in _ARGUMENT_LISTS:
+            if leaf.path and isinstance(leaf.path[-1], int) and leaf.key in _ARGUMENT_LISTS | _DOCKER_OPTIONS:
                 lists.setdefault((document, leaf.path[:-1]), []).append(leaf)
             if "matrix" in leaf.path and not self.conda:
                 axes.setdefault((document, _axis(leaf.path)), []).append(leaf)
@@ -279,6 +280,9 @@ def _without_expressions(source: str) -> str:
 
 def _arguments(leaves: list[Leaf], frame: Frame) -> Iterator[Evidence]:
     words = [Word(leaf.text, leaf.start, leaf.end) for leaf in leaves]
+    if leaves[0].key in _DOCKER_OPTIONS:
+        yield from containers.device_options(words, frame)
+        return
     if words[0].text in ("CMD", "CMD-SHELL"):
         words = words[1:]
     if len(words) == 1 and " " in words[0].text:

@@ -11,7 +11,9 @@ from portaudit.analyze.branches import side_of
 from portaudit.analyze.indexes import urls
 from portaudit.analyze.jsonleaves import json_leaves
 from portaudit.analyze.leaves import Malformed
-from portaudit.analyze.shell import script, variable
+from portaudit.analyze.shell import script
+from portaudit.analyze.singularity import definition, is_definition
+from portaudit.analyze.variables import variable
 from portaudit.analyze.words import Frame, Word, frame_of, is_watched_env, place
 from portaudit.model.evidence import Evidence, EvidenceKind, Guard, Vocabulary
 from portaudit.model.places import Skip
@@ -41,8 +43,9 @@ class Instruction(msgspec.Struct, frozen=True):
 
 def analyze(text: Text, vocabulary: Vocabulary) -> Iterator[Evidence | Skip]:
     """Evidence of a Dockerfile, in order."""
-    reader = _Dockerfile(frame_of(text, vocabulary))
-    yield from sorted(reader.run(), key=place)
+    frame = frame_of(text, vocabulary)
+    found = definition(frame) if is_definition(text.text) else _Dockerfile(frame).run()
+    yield from sorted(found, key=place)
 
 
 def instructions(source: str) -> Iterator[Instruction]:

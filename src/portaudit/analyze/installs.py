@@ -101,7 +101,7 @@ def pip_words(words: Sequence[Word], frame: Frame, **attrs: str | bool) -> Itera
             pass
         elif word.text in ("--extra", "--group", "-G") and at + 1 < len(words):
             after = at + 2
-        elif word.text.startswith("--torch-backend"):
+        elif word.text.partition("=")[0] == "--torch-backend":
             backend, after = option(words, at, "--torch-backend")
             if backend is not None and cuda_tag(backend.text):
                 yield frame.evidence(
@@ -109,8 +109,10 @@ def pip_words(words: Sequence[Word], frame: Frame, **attrs: str | bool) -> Itera
                     "cuda-wheel-index",
                     word.start,
                     backend.end,
+                    url=backend.text,
                     tag=cuda_tag(backend.text),
                 )
+            after = max(after, at + 1)
         elif word.text.startswith("-"):
             after = at + 2 if word.text in _VALUED else at + 1
         else:

@@ -8,7 +8,8 @@ import msgspec
 from portaudit.analyze import flags
 from portaudit.analyze.base import Text
 from portaudit.analyze.branches import Turn, regions
-from portaudit.analyze.shell import script, variable
+from portaudit.analyze.shell import script
+from portaudit.analyze.variables import variable
 from portaudit.analyze.words import Frame, Word, frame_of, place, split_at
 from portaudit.model.evidence import Evidence, EvidenceKind, Vocabulary
 from portaudit.model.places import Skip

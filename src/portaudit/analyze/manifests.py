@@ -14,8 +14,9 @@ from portaudit.analyze.installs import package, pip_words, requirement
 from portaudit.analyze.jsonleaves import json_leaves
 from portaudit.analyze.leaves import Leaf, Malformed, Path
 from portaudit.analyze.requirement import Attrs, local_version, normal_name, parse_requirement_line
-from portaudit.analyze.shell import script, variable
+from portaudit.analyze.shell import script
 from portaudit.analyze.tomlleaves import toml_leaves
+from portaudit.analyze.variables import variable
 from portaudit.analyze.words import Frame, Word, frame_of, place, split_at
 from portaudit.model.evidence import Confidence, Evidence, Guard, Vocabulary
 from portaudit.model.places import Skip

@@ -11,6 +11,7 @@ from portaudit.analyze.branches import Turn, regions, side_of
 from portaudit.analyze.cmakeoptions import cache_options
 from portaudit.analyze.indexes import urls
 from portaudit.analyze.shellwords import Command, commands
+from portaudit.analyze.variables import variable
 from portaudit.analyze.words import Frame, Word, frame_of, is_watched_env, joined, place, word_set
 from portaudit.model.evidence import Evidence, EvidenceKind, Guard, Vocabulary
 from portaudit.model.places import Skip
@@ -28,18 +29,14 @@ _LAUNCHERS = word_set(
     "cuda-gdb parallel flock strace ccache sccache catchsegv torchrun accelerate subprocess find "
     "systemctl service pgrep pkill killall bash sh zsh"
 )
+_PASSES_VARIABLES = frozenset(
+    {"mpirun", "mpiexec", "mpiexec.hydra", "prun", "srun", "sbatch", "jsrun", "flux"}
+)
 _PROBES = frozenset({"which", "type", "whereis", "hash", "whence", "where"})
 _QUIET = frozenset({"echo", "printf", ":", "true", "false", "grep", "egrep", "fgrep", "git", "rg"})
 _SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "ssh", "sbatch", "eval", "su"})
-_SEARCH_PATHS = frozenset(
-    {"PATH", "LD_LIBRARY_PATH", "LIBRARY_PATH", "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LD_PRELOAD"}
-    | {"LDFLAGS", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "PKG_CONFIG_PATH", "CMAKE_PREFIX_PATH", "CMAKE_ARGS"}
-)
 _COMPILERS = re.compile(
     r"(?:^|/)(?:nvcc|g\+\+|gcc|clang\+\+|clang|c\+\+|cc|ld|mpicc|mpicxx|mpic\+\+|icpc|icpx|nvc\+\+)(?:-[\d.]+)?$"
-)
-_LOOKS_LIKE_IMAGE = re.compile(
-    r"(?:nvcr\.io/|[a-z0-9.-]{2,60}/)[^\s:]{0,200}(?:cuda|nvidia|nvcr|:)[^\s]{0,100}$"
 )
 _WITH_VENDOR = re.compile(r"--(?:with|enable)-(?:cuda|nvcc|nccl|cudnn|nvml|gdrcopy|nvtx)[a-z-]{0,20}")
 _NVCC_VARIABLE = re.compile(r"\$[({]?\w*NVCC\w*[)}]?")
@@ -209,27 +206,6 @@ def _is_shell_body(command: Command, words: Sequence[Word]) -> bool:
     return name in _SHELLS or command.writes.endswith((".sh", ".sbatch", ".slurm", ".bash", "rc", ".profile"))
 
 
-def variable(name: str, value: str, word: Word, frame: Frame, **attrs: str | bool) -> Iterator[Evidence]:
-    """Evidence for a variable that is set, where its name or its value speaks of a vendor."""
-    known = is_watched_env(name, frame.vocabulary) and name not in _SEARCH_PATHS
-    if known or (name in _SEARCH_PATHS and flags.names_toolkit(value, frame.assigned)):
-        yield frame.evidence(
-            EvidenceKind.ENV, name, word.start, word.end, write=True, value=value.strip("\"'"), **attrs
-        )
-    elif flags.names_toolkit(value, frame.assigned):
-        inner = Word(value, word.start, word.end)
-        yield from flags.toolkit_folder([inner], frame)
-    pieces = [Word(piece, word.start, word.end) for piece in value.split()] if "-" in value else []
-    yield from cache_options(pieces, frame)
-    if not known:
-        yield from flags.nvcc_options(pieces, frame)
-        yield from flags.libraries((p for p in pieces if p.text.startswith("-l")), frame)
-    if "://" in value:
-        yield from urls(value, max(word.start, word.end - len(value)), frame, "variable")
-    elif not known and _LOOKS_LIKE_IMAGE.match(value):
-        yield from containers.image(value, word.start, word.end, frame, argument=name)
-
-
 def _run(words: Sequence[Word], command: Command, frame: Frame, depth: int) -> Iterator[Evidence]:
     """Evidence of a command with its arguments."""
     name = words[0].text.rsplit("/", 1)[-1]
@@ -251,12 +227,23 @@ def _run(words: Sequence[Word], command: Command, frame: Frame, depth: int) -> I
             yield from _run(words[after:], command, frame, depth)
     elif clusters.is_scheduler(name):
         yield from clusters.scheduler_options(words[1:], frame)
+    if name in _PASSES_VARIABLES:
+        yield from _passed(words[1:], frame)
     yield from _tools(words, name, frame)
     cloning = name == "git" and any(w.text in ("clone", "submodule") for w in words[1:4])
     if (name not in _QUIET or cloning) and not containers.is_container_tool(name):
         yield from _arguments(words, name, frame)
     if name in _SHELLS and depth < _NESTING:
         yield from _quoted_scripts(words, frame, depth)
+
+
+def _passed(words: Sequence[Word], frame: Frame) -> Iterator[Evidence]:
+    """Variables that a launcher hands to its processes: ``-x NCCL_ALGO=Ring``, ``--export=ALL,A=b``."""
+    for word in words:
+        for part in word.text.removeprefix("--export=").split(","):
+            match = _ASSIGNMENT.fullmatch(part)
+            if match and match.group(1).isupper():
+                yield from variable(match.group(1), match.group(2), word, frame)
 
 
 def _tools(words: Sequence[Word], name: str, frame: Frame) -> Iterator[Evidence]:
