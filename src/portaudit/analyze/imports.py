@@ -119,7 +119,7 @@ def _evidence(file: PyFile, module: str, group: list[Imported], node: Node, plac
         ):
             file.add(EvidenceKind.IMPORT, deeper, imported.node, place, common, guard=guard)
             told = True
-    if told or not (file.words.module_of(module) or file.words.watches(module)):
+    if told or not (file.words.module_of(module) or file.words.watches(module) or module in file.words.texts):
         return
     file.add(EvidenceKind.IMPORT, module, node, place, common, guard=guard)
 

@@ -40,6 +40,7 @@ _WARP_NAME = re.compile(
     r"_*(?:K?_?WARP_?SIZE|THREADS_PER_WARP|NUM_THREADS_PER_WARP|WARP_THREADS|LANES_PER_WARP|NUM_LANES)(?:_X)?",
     re.IGNORECASE,
 )
+_BUILD_INFO = frozenset({"cuda_version", "cudnn_version", "cuda_compute_capabilities", "is_cuda_build"})
 _ATTRIBUTE_LIMIT = 12
 
 
@@ -298,7 +299,9 @@ def subscript(
     text = plain_text(keys[0], file.source) or resolve(file, keys[0], place).text
     if text is None:
         return
-    if text in ("ptx", "cubin", "sass") and file.slice(base).endswith(".asm"):
+    if text in _BUILD_INFO and resolve(file, base, place).name == "tensorflow.sysconfig.get_build_info()":
+        file.add(EvidenceKind.PATTERN, "tf-build-info", keys[0], place, {"key": text})
+    elif text in ("ptx", "cubin", "sass") and file.slice(base).endswith(".asm"):
         file.add(EvidenceKind.PATTERN, "triton-asm-key", keys[0], place, {"key": text})
     elif text.isidentifier() and text.upper() == text and is_environment_like(file, base, place):
         environment(file, keys[0], text, place, False)

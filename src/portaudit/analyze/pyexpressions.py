@@ -10,7 +10,7 @@ from portaudit.analyze.pyfile import PyFile
 from portaudit.analyze.pyguards import truths, vendor_text
 from portaudit.analyze.pyresolve import resolve
 from portaudit.analyze.pysources import is_source
-from portaudit.analyze.pyuses import Use, is_printer, loose_product, tagged
+from portaudit.analyze.pyuses import Use, compared_platform, is_printer, loose_product, tagged
 from portaudit.analyze.pyvalues import CUDA, ROCM, UNKNOWN, Names, Place, Value, plain_text
 from portaudit.analyze.words import word_set
 
@@ -49,9 +49,8 @@ def _call(file: PyFile, node: Node, use: Use, place: Place, pending: Pending) ->
     nodes = arguments.named_children if arguments is not None and arguments.type == "argument_list" else []
     if callee.node is not None:
         guard = file.guard(place)
-        file.calls.append(
-            (callee.name.removeprefix("self."), place.scope, guard is not None and guard.side == "cuda")
-        )
+        on_cuda = guard is not None and guard.side == "cuda"
+        file.calls.append((callee.name.removeprefix("self."), place.scope, on_cuda))
     pycalls.handle(file, pycalls.Call(node, callee, nodes, use), place)
     if is_source(callee):
         value = resolve(file, node, place)
@@ -61,16 +60,8 @@ def _call(file: PyFile, node: Node, use: Use, place: Place, pending: Pending) ->
     talk = place._replace(talk=True) if is_printer(name) or pycalls.is_talk(name) else place
     if arguments is not None and not nodes:
         pending.append((arguments, Use("arg", name, use), talk))
-    for argument in reversed(nodes):
-        word = ""
-        value_node: Node | None = argument
-        if argument.type == "keyword_argument":
-            key = argument.child_by_field_name("name")
-            word = file.slice(key) if key is not None else ""
-            value_node = argument.child_by_field_name("value")
-        if value_node is not None:
-            silent = talk._replace(talk=True) if word in _TALK_WORDS else talk
-            pending.append((value_node, Use("arg", name, use, word), silent))
+    taken = pywords.positional_requirements(file, nodes, place) if pywords.is_install(name) else set()
+    _arguments(file, [n for n in nodes if n.id not in taken], Use("arg", name, use), talk, pending)
     if function.type == "attribute":
         owner, attribute = function.child_by_field_name("object"), function.child_by_field_name("attribute")
         first = file.slice(nodes[0])[:_TEXT_LIMIT] if nodes else ""
@@ -78,6 +69,18 @@ def _call(file: PyFile, node: Node, use: Use, place: Place, pending: Pending) ->
             pending.append((owner, Use("member", file.slice(attribute), use, first), place))
     elif function.type != "identifier":
         pending.append((function, Use("called"), place))
+
+
+def _arguments(file: PyFile, nodes: list[Node], use: Use, place: Place, pending: Pending) -> None:
+    for argument in reversed(nodes):
+        if argument.type != "keyword_argument":
+            pending.append((argument, use, place))
+            continue
+        key, value = argument.child_by_field_name("name"), argument.child_by_field_name("value")
+        word = file.slice(key) if key is not None else ""
+        if value is not None:
+            silent = place._replace(talk=True) if word in _TALK_WORDS else place
+            pending.append((value, use._replace(argument=word), silent))
 
 
 def _attribute(file: PyFile, node: Node, use: Use, place: Place, pending: Pending) -> None:
@@ -125,7 +128,11 @@ def _comparison(file: PyFile, node: Node, use: Use, place: Place, pending: Pendi
     if len(operands) == 2 and operators in ("==", "!=", "in", "not in"):
         for one, other in (operands, operands[::-1]):
             constant = plain_text(one, file.source)
-            if constant is not None and not resolve(file, other, place).tag:
+            if constant is None:
+                continue
+            value = resolve(file, other, place)
+            compared_platform(file, node, value, constant, place)
+            if not value.tag:
                 loose_product(file, one, constant, file.slice(other)[:_TEXT_LIMIT], place)
 
 
@@ -173,6 +180,7 @@ def _choice(file: PyFile, node: Node, use: Use, place: Place, pending: Pending) 
         return
     first, condition, second = children
     holds = truths(file, condition, place) if file.marked(condition) else UNKNOWN
+    pywords.vendor_by_availability(file, condition, first, place)
     pending.append((second, Use("choice", "", use), narrowed(file, place, holds, condition, negate=True)))
     pending.append((condition, Use("test"), place))
     pending.append((first, Use("choice", "", use), narrowed(file, place, holds, condition)))

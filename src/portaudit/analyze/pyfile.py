@@ -33,6 +33,7 @@ _COUNTERPART = {
     ),
     "provider": re.compile(r"ROCMExecutionProvider|MIGraphXExecutionProvider"),
     "codec": re.compile(r"_amf\b|vaapi|\bamf\b"),
+    "error": re.compile(r"HIP out of memory|HIP error|hipError|HIPBLAS_STATUS|miopenStatus|MIOpen Error"),
     "module": re.compile(r"\bamdsmi\b|\bimport hip\b|\bfrom hip\b|pyhip|migraphx|rocm_smi|pyrsmi"),
 }
 _COUNTERPART_WORDS = {
@@ -41,6 +42,7 @@ _COUNTERPART_WORDS = {
     "library": ("amd", "rocm", "hip", "roc", "miopen", "rccl", "hsa"),
     "provider": ("rocmexec", "migraphx"),
     "codec": ("amf", "vaapi"),
+    "error": ("hip", "miopen"),
     "module": ("amdsmi", "hip", "migraphx", "rocm_smi", "pyrsmi"),
 }
 _BESIDE = "beside its ROCm counterpart"

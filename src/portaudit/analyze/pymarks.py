@@ -22,7 +22,7 @@ _SIGN = re.compile(
     rb"|cu(?:blas|dnn|fft|rand|solver|sparse|tensor|file|pti|dss|tlass|py|tile)|tensorrt|ptx|cubin|gencode|ptxas"
     rb"|(?:^|_)(?:sm|compute)_?\d\d|capabilit|arch_list|get_device_(?:name|properties)|inline_asm|multimem"
     rb"|threads_per_warp|warp_threads|num_lanes|lanes_per_warp|num_warps|warp_size|maxnreg|launch_pdl|num_ctas"
-    rb"|warp_specialize|float8|fp8|e4m3|hwaccel|geforce|tesla|(?:^|_)npp|CU_|aiter|[rc]dna"
+    rb"|warp_specialize|gpuengine|float8|fp8|e4m3|hwaccel|geforce|tesla|(?:^|_)npp|CU_|aiter|[rc]dna"
     rb"|__global__|__device__|__shared__|threadIdx|blockIdx",
     re.IGNORECASE,
 )

@@ -10,7 +10,7 @@ from tree_sitter import Node
 from portaudit.analyze import containers, flags, kernelstrings, shell
 from portaudit.analyze.indexes import urls
 from portaudit.analyze.pyfile import Attrs, PyFile
-from portaudit.analyze.pyuses import Use
+from portaudit.analyze.pyuses import Use, is_model
 from portaudit.analyze.pyvalues import Place, string_inside
 from portaudit.analyze.words import Frame, Word, word_set
 from portaudit.model.evidence import Evidence, EvidenceKind
@@ -27,9 +27,25 @@ _IMAGE = re.compile(
     r"^(?:[\w.-]+/)*(?:nvcr\.io/[\w./-]+(?::[\w.-]+)?|nvidia/cuda(?::[\w.-]+)?|nvidia/[\w./-]+:[\w.-]+)$"
 )
 _COMMAND_CALL = re.compile(
-    r"(?:^|\.)(?:system|popen|getoutput|getstatusoutput|check_output|check_call|call|run|Popen|create_subprocess_shell|exec_command|execute|sudo|sh|local|shell|run_command|run_cmd|bash|cmd|spawn|run_commands)$"
+    r"(?:^|\.)(?:system|popen|getoutput|getstatusoutput|check_output|check_call|call|run|Popen|create_subprocess_shell|create_subprocess_exec|exec[lv]p?e?|spawn[lv]p?e?|exec_command|execute|sudo|sh|local|shell|run_command|run_cmd|bash|cmd|spawn|run_commands)$"
 )
 _ARGUMENT_CALL = re.compile(r"(?:^|\.)(?:which|find_executable)$")
+_DEVICE_FILE = re.compile(r"^/(?:dev/nvidia[\w-]*|proc/driver/nvidia(?:/.*)?)$")
+_ERROR_TEXT = re.compile(
+    r"CUDA out of memory|CUDA error|CUBLAS_STATUS|CUDNN_STATUS|cuDNN error|CUDA driver error"
+)
+_MODEL_KEYS = frozenset(
+    {
+        "gpu",
+        "gpus",
+        "accelerator",
+        "accelerators",
+        "accelerator_type",
+        "gpu_type",
+        "gpu_model",
+        "instance_gpu",
+    }
+)
 _LIST_ADD = word_set("append extend insert add")
 _LONGEST = 1500
 
@@ -102,8 +118,41 @@ def _short(file: PyFile, node: Node, start: int, end: int, use: Use, place: Plac
         _options(file, [Word(text, start, end)], frame, place)
     elif _IMAGE.match(text) and len(text) < 200:
         take(file, containers.image(text, start, end, frame, role="python"), place)
-    else:
+    elif not _vendor_word(file, node, text, use, place):
         _tokens(file, node, text, start, use, place)
+
+
+def _vendor_word(file: PyFile, node: Node, text: str, use: Use, place: Place) -> bool:
+    """Keys of deployments, device files, GPU models that are asked for, texts of errors."""
+    if "/" in text and text in file.vocabulary.keys:
+        file.add(EvidenceKind.KEY, text, node, place, {})
+    elif use.argument == "runtime" and text == "nvidia":
+        file.add(EvidenceKind.KEY, "runtime: nvidia", node, place, {})
+    elif _DEVICE_FILE.match(text):
+        file.add(EvidenceKind.STRING, "nvidia-host-path", node, place, {"value": text})
+    elif use.argument in _MODEL_KEYS and is_model(text):
+        file.add(
+            EvidenceKind.PATTERN, "gpu-model-requested", node, place, {"model": text, "key": use.argument}
+        )
+    elif _ERROR_TEXT.search(text) and _is_compared(use):
+        guard = file.beside(place, "error")
+        file.add(EvidenceKind.PATTERN, "cuda-error-text", node, place, {"text": text[:60]}, guard=guard)
+    else:
+        return False
+    return True
+
+
+def _is_compared(use: Use) -> bool:
+    """Whether a text is looked for in another one, directly or as one of a list that has a name."""
+    steps = 0
+    while use.outer is not None and use.kind in ("elem", "paren", "either") and steps < 6:
+        if use.kind == "elem":
+            return True
+        use = use.outer
+        steps += 1
+    return use.kind == "cmp" or (
+        use.kind == "arg" and use.detail.rpartition(".")[2] in ("find", "search", "match")
+    )
 
 
 def _is_address(text: str) -> bool:

@@ -77,6 +77,12 @@ def _settled(use: Use, through: frozenset[str]) -> Use:
     return use
 
 
+def compared_platform(file: PyFile, node: Node, value: Value, constant: str, place: Place) -> None:
+    """``jax.default_backend() == "cuda"``: the platform of ROCm has another name."""
+    if constant.lower() == "cuda" and value.name in ("jax.default_backend()", "jax.devices()[].platform"):
+        file.add(EvidenceKind.PATTERN, "jax-platform-compared", node, place, {"of": value.name})
+
+
 def _capability(file: PyFile, node: Node, value: Value, use: Use, place: Place) -> None:
     final = _settled(use, frozenset({"member", "item", "arith", "arg", "elem"}))
     direct = node.type == "call" or (
@@ -144,6 +150,11 @@ def loose_product(file: PyFile, node: Node, constant: str, other: str, place: Pl
     """A product name compared with something that is called like a device."""
     if _LOOSE_NAME.search(other) and _PRODUCT.search(constant):
         product(file, node, constant, other[:60], place, False)
+
+
+def is_model(text: str) -> bool:
+    """Whether a text is the name of an NVIDIA product and nothing else, a count or size behind it aside."""
+    return _TABLE_KEY.fullmatch(re.sub(r"[:*]\d{1,3}$", "", text)) is not None
 
 
 def product_table(file: PyFile, keys: "list[tuple[Node, str]]", place: Place) -> None:

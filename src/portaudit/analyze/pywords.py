@@ -8,6 +8,7 @@ import msgspec
 from tree_sitter import Node
 
 from portaudit.analyze import containers, flags, installs
+from portaudit.analyze.cmakeoptions import cache_options
 from portaudit.analyze.pycalls import environment
 from portaudit.analyze.pyfile import PyFile
 from portaudit.analyze.pyresolve import resolve
@@ -188,15 +189,13 @@ def _options(
     if not dashed:
         return set()
     frame = frame_of(file, place)
-    nvcc = (
-        bool(_NVCC.search(label))
-        or (label == "options" and _runtime_compiler(use))
-        or words[0].text.endswith("nvcc")
-    )
+    nvcc = bool(_NVCC.search(label)) or _runtime_compiler(use) or words[0].text.endswith("nvcc")
     found = list(flags.nvcc_options(words, frame, nvcc=nvcc))
     if nvcc or found:
         _macros(file, words, place)
     found += list(flags.definitions(words, frame))
+    if words[0].text.rsplit("/", 1)[-1] == "cmake" or "cmake" in label.lower():
+        found += list(cache_options(words, frame))
     take(file, found, place)
     take(
         file,
@@ -274,6 +273,33 @@ def dictionary(
         elif key == "maxnreg":
             file.add(EvidenceKind.PATTERN, "triton-nvidia-option", node, place, {"option": key})
     product_table(file, named, place)
+
+
+def vendor_by_availability(file: PyFile, condition: Node, chosen: Node, place: Place) -> None:
+    """``"nvidia" if torch.cuda.is_available() else "cpu"``: a ROCm build answers yes as well."""
+    texts = [c for c in (chosen, *chosen.named_children[:4]) if c.type == "string"]
+    if texts and re.search(r"cuda\.is_available\(\)\)*$", file.slice(condition)):
+        start, end, _ = string_inside(texts[0])
+        if re.match(r"(?i)nvidia", file.source[start:end]):
+            file.add(
+                EvidenceKind.PATTERN,
+                "available-means-nvidia",
+                condition,
+                place,
+                {"text": file.source[start:end]},
+            )
+
+
+def positional_requirements(file: PyFile, arguments: Sequence[Node], place: Place) -> set[int]:
+    """``image.pip_install("torch", "cupy-cuda12x")``"""
+    strings = [a for a in arguments if a.type == "string"]
+    requirements(file, _words(file, strings, place), place)
+    return {a.id for a in strings}
+
+
+def is_install(name: str) -> bool:
+    """Whether a function installs the packages that it is given one by one."""
+    return _PIP.search(name) is not None or name == "session.install"
 
 
 def binary(file: PyFile, node: Node, left: Node, right: Node, operator: str, place: Place) -> None:
