@@ -1,4 +1,4 @@
-"""rules/tables: images, tools, env, keys, flags and PTX opcodes, from facts and from the names chosen in seed/.
+"""rules/tables: images, tools, env, keys, flags and PTX opcodes, from facts and from the names in seed/.
 
 The fact tables describe tools, variables and images in prose (``NCCL_NVLS_ENABLE, NCCL_NVLSTREE_*``).
 Variables are read out of that prose; for the rest a seed row gives the name and the fact it stands on.

@@ -10,6 +10,7 @@ from portaudit.model.evidence import AttrValue, Evidence, EvidenceKind
 _KERNEL_NAME = re.compile(r"([A-Za-z_][\w:]*|\))[ \t\r\n]*$")
 _DECLARATION = re.compile(r"\b(dim3|int|unsigned|size_t|uint32_t|auto)[ \t]+\Z")
 _CONFIG_LIMIT = 4_000
+_EXTENT = re.compile(r"dim3[ \t]*\(([^;]*)\)")
 _LOOK_BACK = 4_000
 
 
@@ -43,6 +44,8 @@ def _launch(file: CxxFile, at: int, end: int) -> Evidence:
             break
         text = parts[index + 1]
         attrs[label] = text[:100]
+        if label == "block":
+            attrs |= _shape(file, text, start)
         value = _number(file, text, start) if number else None
         if value is not None and 0 <= value < 1 << 31:
             attrs[number] = value
@@ -54,22 +57,36 @@ def _number(file: CxxFile, text: str, at: int) -> int | None:
     value = file.constants.value(text)
     if value is not None or not text.isidentifier():
         return value
+    given = _given(file, text, at)
+    return file.constants.value(given) if given else None
+
+
+def _shape(file: CxxFile, text: str, at: int) -> dict[str, AttrValue]:
+    """Width and height of a block of two or more dimensions, as far as they are constant: ``dim3(32, 4)``."""
+    extent = _EXTENT.fullmatch(_given(file, text, at) if text.isidentifier() else text)
+    spans = arguments(f"({extent.group(1)})", 0)[0] if extent else []
+    if extent is None or len(spans) < 2:
+        return {}
+    values = [file.constants.value(f"({extent.group(1)})"[a:b]) for a, b in spans[:2]]
+    return {name: v for name, v in zip(("block_x", "block_y"), values, strict=True) if v is not None}
+
+
+def _given(file: CxxFile, text: str, at: int) -> str:
+    """What a local variable is set to, once, before an offset; empty when that isn't clear."""
     function = file.functions.at(at)
     begin = max(function.body if function else 0, at - _LOOK_BACK)
     before = file.code[begin:at]
     found = None
     for match in re.finditer(rf"\b{text}\b(?:[ \t]*\.[ \t]*[xyz])?[ \t]*(?:[-+*/|&]?=(?!=)|[({{])", before):
         if found is not None:
-            return None
+            return ""
         found = match
     if found is None:
-        return None
+        return ""
     declared = _DECLARATION.search(before, 0, found.start())
     if declared is None:
-        return None
+        return ""
     given = before[found.end() : found.end() + 200].partition(";")[0].strip()
-    if found.group().endswith(("(", "{")):
-        given = given.rstrip(")}")
-    return file.constants.value(
-        f"dim3({given})" if declared.group(1) == "dim3" and "dim3" not in given else given
-    )
+    if found.group().endswith(("(", "{")) or given.startswith("{"):
+        given = given.lstrip("{").rstrip(")}")
+    return f"dim3({given})" if declared.group(1) == "dim3" and "dim3" not in given else given
