@@ -87,6 +87,8 @@ def test_unknown_target():
         ("[tool.portaudit]\nexclude = 3\n", ("exclude", "pyproject.toml")),
         ("[tool.portaudit]\nfail-on = 'everything'\n", ("everything", "blocker", "pyproject.toml")),
         ("[tool.portaudit]\ntarget = 'gfx000'\n", ("gfx000",)),
+        ("[tool.portaudit]\njobs = 64\n", ("jobs", "command line", "pyproject.toml")),
+        ("[tool.portaudit]\nmax-file-size = 99999999999\n", ("max-file-size", "pyproject.toml")),
     ],
 )
 def test_wrong_config(tmp_path, text, words):

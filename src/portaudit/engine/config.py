@@ -50,6 +50,7 @@ def load(root: Path, isolated: bool = False, overrides: Mapping[str, object] | N
         found = _nearest(root)
         if found is not None:
             origin, values = found
+            _check_tree(origin, values)
     values.update({k: v for k, v in (overrides or {}).items() if v is not None})
     known = [field.encode_name for field in msgspec.structs.fields(Config)]
     for key in values:
@@ -66,6 +67,17 @@ def load(root: Path, isolated: bool = False, overrides: Mapping[str, object] | N
     if config.max_file_size < 1 or config.jobs < 0:
         raise UsageError(f"{origin}: max-file-size and jobs take positive numbers")
     return config
+
+
+def _check_tree(origin: str, values: dict[str, object]) -> None:
+    """A scanned tree may narrow what is read of it, never raise a limit or take processes."""
+    if "jobs" in values:
+        raise UsageError(f"{origin}: jobs can be set on the command line only")
+    limit = values.get("max-file-size")
+    if isinstance(limit, int) and limit > Config().max_file_size:
+        raise UsageError(
+            f"{origin}: max-file-size can only be lowered here, to less than {Config().max_file_size}"
+        )
 
 
 def _nearest(root: Path) -> tuple[str, dict[str, object]] | None:
