@@ -30,6 +30,9 @@ _COMMAND_CALL = re.compile(
     r"(?:^|\.)(?:system|popen|getoutput|getstatusoutput|check_output|check_call|call|run|Popen|create_subprocess_shell|create_subprocess_exec|exec[lv]p?e?|spawn[lv]p?e?|exec_command|execute|sudo|sh|local|shell|run_command|run_cmd|bash|cmd|spawn|run_commands)$"
 )
 _ARGUMENT_CALL = re.compile(r"(?:^|\.)(?:which|find_executable)$")
+_FETCHED = re.compile(
+    r"download|/repos?/|redist|pypi|artifactory|ngc|\.(?:deb|rpm|whl|run|sh|zip|t(?:ar\.)?[gx]z)$"
+)
 _DEVICE_FILE = re.compile(r"^/(?:dev/nvidia[\w-]*|proc/driver/nvidia(?:/.*)?)$")
 _ERROR_TEXT = re.compile(
     r"CUDA out of memory|CUDA error|CUBLAS_STATUS|CUDNN_STATUS|cuDNN error|CUDA driver error"
@@ -98,7 +101,7 @@ def _short(file: PyFile, node: Node, start: int, end: int, use: Use, place: Plac
         return
     if _tool(file, text, node, use, place):
         return
-    if "://" in text and _is_address(text) and (found := list(urls(text, start, frame, "python"))):
+    if "://" in text and _is_address(text) and (found := _downloads(text, start, frame)):
         take(file, found, place)
     elif library := _LIBRARY.search(text):
         name = library.group(1)
@@ -153,6 +156,12 @@ def _is_compared(use: Use) -> bool:
     return use.kind == "cmp" or (
         use.kind == "arg" and use.detail.rpartition(".")[2] in ("find", "search", "match")
     )
+
+
+def _downloads(text: str, start: int, frame: Frame) -> list[Evidence]:
+    """Evidence for URLs that something is fetched from; pages to read are of no interest in code."""
+    found = urls(text, start, frame, "python")
+    return [e for e in found if e.name != "nvidia-package-repository" or _FETCHED.search(str(e.attr("url")))]
 
 
 def _is_address(text: str) -> bool:
