@@ -216,3 +216,50 @@ BOMB = "a: &a [x]\n" + "".join(f"{c}: &{c} [*{b},*{b},*{b}]\n" for b, c in pairw
 )
 def test_hostile_files_end(source):
     assert isinstance(rows("deployment", "a.yaml", source), list)
+
+
+def test_terraform():
+    source = """\
+resource "aws_instance" "a" {
+  instance_type = "g6e.12xlarge" # t4
+  tags          = { Name = "cuda" }
+}
+resource "x" "b" {
+  guest_accelerator { type = "nvidia-tesla-t4" }
+  limits = { "nvidia.com/gpu" = 1 }
+  env {
+    name  = "A"
+    value = "b"
+  }
+  env {
+    name  = "NVIDIA_VISIBLE_DEVICES"
+    value = "all"
+  }
+  image     = "nvidia/cuda:12"
+  user_data = <<-EOF
+    nvidia-smi
+  EOF
+}
+"""
+    found = evidence("deployment", "main.tf", source)
+    assert [f"{e.span.line} {e.name}" for e in found] == [
+        "2 instance:g6e.12xlarge",
+        "6 nvidia",
+        "7 nvidia.com/gpu",
+        "13 NVIDIA_VISIBLE_DEVICES",
+        "16 nvidia/cuda:12",
+        "18 nvidia-smi",
+    ]
+    assert found[3].attr("value") == "all"
+
+
+@pytest.mark.parametrize(
+    "source", ["a {" * 20_000, "a = [" * 20_000, '"' * 50_000, "}" * 50_000, "a = <<E\n" * 20_000]
+)
+def test_hostile_terraform_ends(source):
+    assert isinstance(rows("deployment", "main.tf", source), list)
+
+
+def test_machines_in_requirements_of_a_node_pool():
+    source = "requirements:\n- {key: node.kubernetes.io/instance-type, operator: In, values: [p5.48xlarge]}\n"
+    assert rows("deployment", "a.yaml", source) == ["2 key instance:p5.48xlarge"]

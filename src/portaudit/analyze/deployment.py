@@ -11,6 +11,7 @@ from portaudit.analyze.branches import regions, side_of
 from portaudit.analyze.cmakeoptions import cache_options
 from portaudit.analyze.condafile import conda_leaf
 from portaudit.analyze.dockerfile import argument_list
+from portaudit.analyze.hclleaves import hcl_leaves
 from portaudit.analyze.indexes import urls
 from portaudit.analyze.installs import requirement
 from portaudit.analyze.leaves import Leaf, Malformed, Path
@@ -50,8 +51,9 @@ def analyze(text: Text, vocabulary: Vocabulary) -> Iterator[Evidence | Skip]:
     """Evidence of a YAML file, in order; a template is read with its tags blanked."""
     frame = frame_of(text, vocabulary)
     source = text.text
-    members, error = _read(source)
-    if has_templates(source):
+    hcl = text.path.endswith((".tf", ".hcl", ".tfvars"))
+    members, error = ([(0, leaf) for leaf in hcl_leaves(source)], None) if hcl else _read(source)
+    if has_templates(source) and not hcl:
         frame = msgspec.structs.replace(frame, regions=regions(template_turns(source, text)))
         if error is not None:
             members, error = _read(masked(source))
@@ -166,6 +168,9 @@ class _Deployment:
             yield from containers.device_options(words, frame)
         if self._is_told_elsewhere(document, leaf):
             return
+        if found := list(self._expressions(document, leaf, frame)):
+            yield from found
+            return
         if found := list(self._environment(document, leaf, frame)):
             yield from found
             return
@@ -189,6 +194,14 @@ class _Deployment:
             key = self.by_path.get((document, (*path[:-2], "key")))
             return key is not None and "nvidia.com" in key.text
         return False
+
+    def _expressions(self, document: int, leaf: Leaf, frame: Frame) -> Iterator[Evidence]:
+        """``{key: node.kubernetes.io/instance-type, values: [p5.48xlarge]}``."""
+        path = leaf.path
+        if len(path) > 1 and path[-2] == "values":
+            key = self.by_path.get((document, (*path[:-2], "key")))
+            if key is not None:
+                yield from vendorkeys.instance_type(leaf, frame, key.text)
 
     def _is_script(self, leaf: Leaf) -> bool:
         return (

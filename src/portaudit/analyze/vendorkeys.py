@@ -65,9 +65,9 @@ def _is_asked_for(value: str, frame: Frame) -> bool:
     return value in frame.vocabulary.keys or value in frame.vocabulary.watched
 
 
-def instance_type(leaf: Leaf, frame: Frame) -> Iterator[Evidence]:
+def instance_type(leaf: Leaf, frame: Frame, key: str = "") -> Iterator[Evidence]:
     """A machine of a cloud, by its name there: ``instance:p4d.24xlarge``."""
-    if _INSTANCE_KEY.search(leaf.key) and _INSTANCE.fullmatch(leaf.text):
+    if _INSTANCE_KEY.search(key or leaf.key) and _INSTANCE.fullmatch(leaf.text):
         name = f"instance:{leaf.text.lower()}"
         yield frame.evidence(
             EvidenceKind.KEY, name, min(leaf.start, leaf.key_start), leaf.end, value=leaf.text, role=leaf.key
@@ -96,7 +96,7 @@ def product_label(leaf: Leaf, frame: Frame) -> Iterator[Evidence]:
     runner = bool(parents & _RUNNER_KEYS) and (key in _RUNNER_KEYS or "runs-on" in parents)
     if runner or "agents" in parents or (key == "os" and "matrix" in parents):
         yield from clusters.products(leaf.text, leaf.start, leaf.end, frame, "runner")
-    elif key in _PRODUCT_KEYS or "accelerator" in key.lower() or parents & _NODE_PARENTS:
+    elif key in _PRODUCT_KEYS or parents & _NODE_PARENTS or any("accelerator" in p.lower() for p in parents):
         yield from clusters.products(leaf.text, min(leaf.start, leaf.key_start), leaf.end, frame, "node")
 
 
