@@ -56,7 +56,10 @@ ANALYZERS: tuple[AnalyzerSpec, ...] = (
         "shell", (Kind.SHELL,), "commands, variables, installs", "text that is evaluated at run time"
     ),
     AnalyzerSpec(
-        "deployment", (Kind.YAML,), "compose, Kubernetes and CI files", "templates that need rendering"
+        "deployment",
+        (Kind.YAML,),
+        "compose, Kubernetes, Terraform and CI files",
+        "templates that need rendering",
     ),
     AnalyzerSpec("ptx", (Kind.PTX,), "instructions of PTX files", "binaries"),
 )

@@ -39,7 +39,7 @@ _SUFFIXES: dict[str, Kind] = {
     **dict.fromkeys((".mk", ".mak", ".make"), Kind.MAKE),
     **dict.fromkeys((".sh", ".bash", ".zsh", ".ksh", ".sbatch", ".slurm", ".pbs", ".lsf"), Kind.SHELL),
     ".dockerfile": Kind.DOCKERFILE,
-    **dict.fromkeys((".yml", ".yaml"), Kind.YAML),
+    **dict.fromkeys((".yml", ".yaml", ".tf", ".tfvars", ".hcl"), Kind.YAML),
 }
 
 # No name pattern below ends like these, so most files of a GPU tree are settled by one look-up.
