@@ -263,3 +263,11 @@ def test_hostile_terraform_ends(source):
 def test_machines_in_requirements_of_a_node_pool():
     source = "requirements:\n- {key: node.kubernetes.io/instance-type, operator: In, values: [p5.48xlarge]}\n"
     assert rows("deployment", "a.yaml", source) == ["2 key instance:p5.48xlarge"]
+
+
+def test_conda_recipes():
+    source = (
+        '{% set v = "1" %}  # a note\npackage: {name: a, version: {{ v }}}\nbuild: {number: 1}\n'
+        "requirements:\n  host:\n    - cudatoolkit {{ cuda }}\n    - numpy\n"
+    )
+    assert rows("deployment", "meta.yaml", source) == ["6 package cudatoolkit", "7 package numpy"]

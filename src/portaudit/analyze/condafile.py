@@ -43,7 +43,9 @@ def conda_leaf(leaf: Leaf, frame: Frame) -> Iterator[Evidence]:
         yield from conda_requirement(word, frame, section="dependencies")
     elif path[:1] == ("variables",):
         yield from variable(leaf.key, leaf.text, Word(leaf.text, leaf.key_start, leaf.end), frame)
-    elif path[:1] == ("package",) and path[-1] == "name":
+    elif "requirements" in path and isinstance(path[-1], int):
+        yield from conda_requirement(word, frame, section="recipe")
+    elif path[:1] == ("package",) and len(path) > 2 and path[-1] == "name":
         yield from conda_requirement(word, frame, section="lock")
 
 

@@ -103,9 +103,9 @@ class _Deployment:
         self.frame = frame
         self.by_path = {(document, leaf.path): leaf for document, leaf in members}
         tops = {leaf.path[0] for _, leaf in members if leaf.path}
-        self.conda = {"channels", "dependencies"} <= tops or (
-            {"package", "metadata"} <= tops and "kind" not in tops
-        )
+        # An environment, a lock file, a recipe.
+        forms = ({"channels", "dependencies"}, {"package", "metadata"}, {"package", "build"})
+        self.conda = "kind" not in tops and any(form <= tops for form in forms)
         self.rocm_groups = {g for _, leaf in members if (g := _group(leaf.path)) and side_of(g) == "rocm"}
 
     def run(self) -> Iterator[Evidence]:

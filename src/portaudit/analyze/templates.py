@@ -52,7 +52,8 @@ def _filled(pieces: list[tuple[str, bool]]) -> Iterator[str]:
 
 
 def _line_filled(line: list[tuple[str, bool]]) -> Iterator[str]:
-    alone = not any(text.strip() for text, is_tag in line if not is_tag)
+    rest = "".join(text for text, is_tag in line if not is_tag).strip()
+    alone = not rest or rest.startswith("#")
     for text, is_tag in line:
         yield re.sub(r"[^\n]", " " if alone else "X", text) if is_tag else text
 
