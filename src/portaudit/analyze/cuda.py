@@ -30,6 +30,7 @@ _SONAME = re.compile(r"^(?:[\w.-]*/)*(?:lib)?([A-Za-z][\w+-]*?)(?:64_\d+\w*)?\.(
 _PTX_TEXT = re.compile(r"\.target[ \t]+sm_\d+")
 _IMAGES = (".ptx", ".cubin", ".fatbin")
 _LOADERS = frozenset({"dlsym", "GetProcAddress", "cuGetProcAddress", "cudaGetDriverEntryPoint", "lt_dlsym"})
+_COMPILERS = ("nvrtc", "nvPTXCompiler", "nvJitLink", "cuLink")
 _HIP_WORDS = re.compile(
     r"\bhip(?:Malloc|Stream_t|Error_t|LaunchKernelGGL|Memcpy|Free)\b|hip/hip_runtime\.h|libamdhip64"
 )
@@ -143,7 +144,7 @@ def _strings(file: CxxFile) -> Iterator[Evidence]:
     """What strings of host code hold: compiler options, library names, kernels for run-time compilation."""
     text = file.lexed.text
     loads = not file.words.isdisjoint(_LOADERS)
-    compiles = any(word.startswith(("nvrtc", "nvPTXCompiler", "nvJitLink", "cuLink")) for word in file.words)
+    compiles = any(mark in file.code for mark in _COMPILERS)
     for token in file.lexed.strings:
         inner = text[token.inner : token.inner_end]
         if inner.startswith("-"):

@@ -23,6 +23,7 @@ _LOOKS_CUDA = re.compile(
     r"|CU(?:BLAS|DNN|FFT|RAND|SPARSE|SOLVER|TENSOR|PTI)_[A-Z]\w+|nccl[A-Z]\w+|nvml[A-Z]\w+|nvrtc[A-Z]\w+|nvjpeg[A-Z]\w+"
     r"|npp[isc]?[A-Z]\w+|nvshmemx?_\w+|optix[A-Z]\w+)$"
 )
+_STARTS = ("cu", "CU", "nccl", "nv", "npp", "optix")
 # Names of projects that live beside CUDA and keep their spelling on ROCm, because their build translates
 # them.
 _TRANSLATED_SPACES = frozenset(
@@ -85,7 +86,8 @@ def plain_hits(code: str, words: frozenset[str], vocabulary: Vocabulary, device:
 def unknown_words(words: frozenset[str], vocabulary: Vocabulary) -> set[str]:
     """Identifiers that look like CUDA's and are in no table."""
     known = (vocabulary.symbols, vocabulary.quiet, vocabulary.device_symbols, vocabulary.watched)
-    return {w for w in words if _LOOKS_CUDA.match(w) and not any(w in names for names in known)}
+    likely = (w for w in words if w.startswith(_STARTS))
+    return {w for w in likely if _LOOKS_CUDA.match(w) and not any(w in names for names in known)}
 
 
 def unknown_hits(code: str, names: set[str]) -> Iterator[NameHit]:
@@ -111,6 +113,21 @@ def opens_namespaces(words: frozenset[str], vocabulary: Vocabulary) -> bool:
     """Whether a file names any namespace that the vocabulary knows; without one there are no qualified
     names."""
     return not words.isdisjoint(_heads(vocabulary.digest, vocabulary))
+
+
+_TAILS: dict[str, dict[str, list[str]]] = {}
+
+
+def tails(vocabulary: Vocabulary, prefixes: tuple[str, ...]) -> dict[str, list[str]]:
+    """What is left of known names without a prefix -> the prefixes: ``MallocAsync`` -> ``cuda``."""
+    found = _TAILS.get(vocabulary.digest)
+    if found is None:
+        found = _TAILS[vocabulary.digest] = {}
+        for name in vocabulary.symbols:
+            for prefix in prefixes:
+                if name.startswith(prefix) and name[len(prefix) : len(prefix) + 1].isupper():
+                    found.setdefault(name[len(prefix) :], []).append(prefix)
+    return found
 
 
 _HEADS: dict[str, frozenset[str]] = {}

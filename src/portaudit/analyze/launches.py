@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from portaudit.analyze.cxxfile import CxxFile
+from portaudit.analyze.cxxnames import occurrences
 from portaudit.analyze.lexical import arguments, before_template
 from portaudit.model.evidence import AttrValue, Evidence, EvidenceKind
 
@@ -11,6 +12,7 @@ _KERNEL_NAME = re.compile(r"([A-Za-z_][\w:]*|\))[ \t\r\n]*$")
 _DECLARATION = re.compile(r"\b(dim3|int|unsigned|size_t|uint32_t|auto)[ \t]+\Z")
 _CONFIG_LIMIT = 4_000
 _EXTENT = re.compile(r"dim3[ \t]*\(([^;]*)\)")
+_SET = re.compile(r"(?:[ \t]*\.[ \t]*[xyz])?[ \t]*(?:[-+*/|&]?=(?!=)|[({])")
 _LOOK_BACK = 4_000
 
 
@@ -77,13 +79,14 @@ def _given(file: CxxFile, text: str, at: int) -> str:
     begin = max(function.body if function else 0, at - _LOOK_BACK)
     before = file.code[begin:at]
     found = None
-    for match in re.finditer(rf"\b{text}\b(?:[ \t]*\.[ \t]*[xyz])?[ \t]*(?:[-+*/|&]?=(?!=)|[({{])", before):
-        if found is not None:
+    for _, end in occurrences(before, text):
+        match = _SET.match(before, end)
+        if match and found is not None:
             return ""
-        found = match
+        found = found or match
     if found is None:
         return ""
-    declared = _DECLARATION.search(before, 0, found.start())
+    declared = _DECLARATION.search(before, 0, found.start() - len(text))
     if declared is None:
         return ""
     given = before[found.end() : found.end() + 200].partition(";")[0].strip()

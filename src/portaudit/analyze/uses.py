@@ -160,9 +160,8 @@ def _typed_line_above(before: str) -> bool:
 
 def _pasted(file: CxxFile) -> Iterator[Evidence]:
     """``RT(MallocAsync)``: whether RT pastes ``cuda`` in front is known once the whole tree has been read."""
-    known = file.vocabulary.symbols
-    tails = [(p, w) for w in file.words if w[:1].isupper() for p in _PASTED_PREFIXES if p + w in known]
-    for prefix, word in tails:
+    tails = cxxnames.tails(file.vocabulary, _PASTED_PREFIXES)
+    for prefix, word in ((prefix, w) for w in file.words & tails.keys() for prefix in tails[w]):
         for start, end in cxxnames.occurrences(file.code, word):
             before = _MACRO_CALL.search(file.code, max(0, start - 60), start)
             if before and file.code[end : end + 20].lstrip().startswith(")"):

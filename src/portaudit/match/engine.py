@@ -38,7 +38,8 @@ class Matcher:
         self.knowledge = knowledge
         self.target = target
         self.tree = own
-        self._rules: dict[str, Indexed] = when.index(knowledge.rules, target)
+        indexed = when.index(knowledge.rules, target)
+        self._rules: dict[EvidenceKind, Indexed] = {EvidenceKind(kind): i for kind, i in indexed.items()}
         self._by_slug = {rule.slug: rule for rule in knowledge.rules}
         self._found: dict[tuple[str, str], Fact | None] = {}
         self._rulings: dict[tuple[str, str, int | None], Ruling] = {}
@@ -74,7 +75,7 @@ class Matcher:
             return
         if item.kind is EvidenceKind.IMPORT and self.tree.is_package(item.name):
             return
-        indexed = self._rules.get(item.kind.value)
+        indexed = self._rules.get(item.kind)
         candidates = indexed.candidates(item.name) if indexed else []
         spoken = [r for r in candidates if r.when is not None and when.holds(r.when, item, near)]
         if any(not rule.fallback for rule in spoken):

@@ -3,7 +3,7 @@
 import operator
 import re
 from collections.abc import Callable, Mapping
-from fnmatch import fnmatchcase
+from fnmatch import fnmatchcase, translate
 from functools import lru_cache
 
 from portaudit.model.evidence import AttrValue, Evidence
@@ -122,18 +122,22 @@ def _is_glob(name: str) -> bool:
     return "*" in name or "?" in name
 
 
+@lru_cache(maxsize=1024)
+def _names(patterns: tuple[str, ...]) -> "tuple[frozenset[str], re.Pattern[str] | None]":
+    """Exact names, and one pattern for all globs."""
+    globs = [translate(p) for p in patterns if _is_glob(p)]
+    exact = frozenset(p for p in patterns if not _is_glob(p))
+    return exact, re.compile("|".join(globs)) if globs else None
+
+
 def _any_name(patterns: tuple[str, ...], name: str) -> bool:
-    return any(fnmatchcase(name, p) if _is_glob(p) else name == p for p in patterns)
+    exact, globs = _names(patterns)
+    return name in exact or (globs is not None and globs.match(name) is not None)
 
 
 def _any_near(patterns: tuple[str, ...], names: set[str]) -> bool:
-    for pattern in patterns:
-        if _is_glob(pattern):
-            if any(fnmatchcase(n, pattern) for n in names):
-                return True
-        elif pattern in names:
-            return True
-    return False
+    exact, globs = _names(patterns)
+    return not exact.isdisjoint(names) or (globs is not None and any(globs.match(n) for n in names))
 
 
 def _in_scope(wanted: str, scope: str) -> bool:
