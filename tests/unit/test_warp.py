@@ -28,6 +28,8 @@ def patterns(body, before=""):
         "int t = threadIdx.x; int wid = t / 32;",
         "const int lane = (threadIdx.x) & 0x1f;",
         "int lane = threadIdx.x & (32 - 1);",
+        "int warps = (blockDim.x + 31) / 32; __syncwarp();",
+        "__syncwarp(); s[0] = blockDim.x >> 5;",
         "int i = blockIdx.x * blockDim.x + threadIdx.x; int warp_id = i / 32;",
     ],
 )
@@ -160,14 +162,28 @@ def test_other_uses_of_compare_and_swap(body):
 
 @pytest.mark.parametrize(
     "before",
-    ["constexpr int kWarpSize = 32;", "static const int WARP_SIZE = 32;", "enum { warp_size = 32 };"],
+    [
+        "constexpr int kWarpSize = 32;",
+        "static const int WARP_SIZE = 32;",
+        "enum { warp_size = 32 };",
+        "template <typename T, int kWarpSize = 32> struct Tile {};",
+        "constexpr unsigned WARP = 32u;",
+    ],
 )
 def test_warp_constants(before):
     assert patterns("", before) == ["warp-constant"]
 
 
 @pytest.mark.parametrize(
-    "before", ["constexpr int kTile = 32;", "static const int WARPS = 4;", "int warm = 32;"]
+    "before",
+    [
+        "constexpr int kTile = 32;",
+        "static const int WARPS = 4;",
+        "int warm = 32;",
+        "constexpr int kRowsPerWarp = 32;",
+        "const int warp_size = amd ? 64 : 32;",
+        "static const int kWarpSize = kBlock / 32;",
+    ],
 )
 def test_other_constants(before):
     assert patterns("", before) == []
@@ -178,3 +194,57 @@ def test_warpsize_where_a_constant_is_needed():
     assert patterns("Reduce<float, warpSize> r;") == ["warpsize-as-constant"]
     assert patterns("int n = 256 / warpSize;") == []
     assert patterns("for (int i = 0; i < warpSize; ++i) p[i] = 0;") == []
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "for (int o = 16; o > 0; o >>= 1) v += __shfl_down_sync(m, v, o);",
+        "for (unsigned o = 32 / 2; o; o /= 2) { v += __shfl_xor(v, o); }",
+        "for (int d = 1; d < 32; d <<= 1) { float u = __shfl_up_sync(m, v, d); if (l >= d) v += u; }",
+    ],
+)
+def test_shuffle_loops_over_32_lanes(loop):
+    assert "shuffle-loop-32" in patterns(f"float v = 0; {loop}")
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "for (int o = 16; o > 0; o >>= 1) v += __shfl_down_sync(m, v, o, 32);",
+        "for (int o = warpSize / 2; o > 0; o >>= 1) v += __shfl_down_sync(m, v, o);",
+        "for (int o = 4; o > 0; o >>= 1) v += __shfl_xor_sync(m, v, o);",
+        "for (int o = 16; o > 0; o >>= 1) { s[o] = 0; __syncthreads(); }",
+        "for (int o = 16; o > 0; o >>= 1) v += __shfl_sync(m, v, 0);",
+        "for (int i = 0; i < 32; i *= 2) v += __shfl_up_sync(m, v, i);",
+    ],
+)
+def test_other_loops(loop):
+    assert "shuffle-loop-32" not in patterns(f"float v = 0; {loop}")
+
+
+def test_bit_of_a_lane():
+    assert patterns("int lane = threadIdx.x % warpSize; p[0] = (1u << lane) - 1;") == ["lane-bit"]
+    assert patterns("int lane = threadIdx.x % warpSize; s[0] = (1ull << lane) - 1;") == []
+    assert patterns("int lane = threadIdx.x % 8; p[0] = (1u << lane) - 1;") == []
+    assert patterns("int plane = p[1]; p[0] = 1u << plane;") == []
+
+
+@pytest.mark.parametrize(
+    ("source", "path", "found"),
+    [
+        ("#define FULL_WARP_MASK 0xFFFFFFFF", "a.cuh", True),
+        ("constexpr unsigned kAllLanes = ~0u;\n__device__ void f();", "a.h", True),
+        ("#define FULL_MASK (-1)\n__device__ int f();", "a.h", True),
+        ("#define FULL_WARP_MASK 0xFFFFFFFFFFFFFFFFull", "a.cuh", False),
+        ("#define IP_FULL_MASK 0xFFFFFFFF\n__device__ int f();", "a.h", False),
+        (
+            "#define WARP_MASK 0xFFFFFFFF\n__device__ int f() { return __any_sync(WARP_MASK, 1); }",
+            "a.cuh",
+            False,
+        ),
+    ],
+)
+def test_masks_that_headers_name(source, path, found):
+    names = {e.name for e in analyze(Text(path, source + "\n"), VOCABULARY) if isinstance(e, Evidence)}
+    assert ("mask-constant" in names) == found

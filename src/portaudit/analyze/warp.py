@@ -4,6 +4,7 @@ single lanes."""
 import re
 from collections.abc import Iterator
 
+from portaudit.analyze import lanewidths
 from portaudit.analyze.cxxfile import CxxFile
 from portaudit.analyze.cxxnames import occurrences
 from portaudit.analyze.functions import Function
@@ -29,9 +30,10 @@ _NARROW = re.compile(
 )
 _WIDE = re.compile(r"long|64|size_t|auto|lane_mask|bool")
 _LITERAL = re.compile(r"^\(?[ \t]*(?:~[ \t]*0|-[ \t]*1|0[xX][0-9a-fA-F]{1,16}|\d{1,20})([uUlL]*)[ \t]*\)?$")
-_INDEX = re.compile(r"\bthreadIdx\.x\b")
+_INDEX = re.compile(r"\b(?:threadIdx|blockDim)\.x\b")
 _LANE_STEP = re.compile(
-    r"(\bthreadIdx\.x\b|\b\w+\b|\))[ \t]*(?:(&)[ \t]*(31|0x1[fF]|\([ \t]*32[uU]?[ \t]*-[ \t]*1)[uU]?\b"
+    r"(\b(?:threadIdx|blockDim)\.x\b|\b\w+\b|\))[ \t]*"
+    r"(?:(&)[ \t]*(31|0x1[fF]|\([ \t]*32[uU]?[ \t]*-[ \t]*1)[uU]?\b"
     r"|(%)[ \t]*(32)[uU]?\b|(/)[ \t]*(32)[uU]?\b|(>>)[ \t]*(5)[uU]?\b)"
 )
 _STEP = re.compile(r"&[ \t]*(?:31|0x1[fF]|\([ \t]*32)|[%/][ \t]*32|>>[ \t]*5")
@@ -55,13 +57,16 @@ _WAITS = re.compile(r";|\{[ \t\r\n]*;?[ \t\r\n]*\}|\{[ \t\r\n]*__nanosleep\([^)]
 _ONE_LANE = re.compile(r"threadIdx\.x[^;]{0,60}==[ \t]*0|==[ \t]*0[ \t]*\)[ \t\r\n]*$|\bleader|elect")
 _BLOCK = re.compile(r"\{[^{}]*\}")
 _FIRST_WARP = re.compile(r"\bif[ \t]*\([ \t]*(threadIdx\.x|\w+)[ \t]*(?:<[ \t]*32|<=[ \t]*31)[uU]?[ \t]*\)")
-_IS_32 = re.compile(r"[ \t]*(?:=|\{)[^;{}]{0,60}\b32[uU]?\b")
+# not a quotient (a number of warps), not a choice between widths
+_IS_32 = re.compile(r"[ \t]*(?:=|\{)[^;{}/%&?]{0,60}\b32[uU]?\b(?![ \t]*[-+*/])")
 _WARP_NAME = re.compile(
-    r"(?:^|_|[a-z])(?:(?:threads?|lanes?)_?(?:per|in)_?(?:a_)?warp|(?:warp|wave(?:front)?)_?"
-    r"(?:size|sz|width|lanes?|len(?:gth)?|threads|dim)?)_*$",
+    r"(?:^|_|[a-z])(?:(?:threads?|lanes?)_?(?:per|in)_?(?:a_)?warp"
+    r"|(?:warp|wave(?:front)?)_?(?:size|sz|width|lanes?|len(?:gth)?|threads|dim))_*$"
+    # alone it may be the end of anything: rows per warp
+    r"|^(?:[kc]_?)?(?:warp|wave|wavefront)_*$",
     re.IGNORECASE,
 )
-_DECLARES = re.compile(r"\b(?:constexpr|const|static|enum)\b[^;]{0,120}$")
+_DECLARES = re.compile(r"\b(?:constexpr|const|static|enum|template)\b[^;{]{0,120}\{?[^;{]{0,120}$")
 
 
 def is_warp_width(name: str) -> bool:
@@ -176,6 +181,7 @@ _CONSTANT_WARPSIZE = re.compile(
 def warp_patterns(file: CxxFile) -> Iterator[Evidence]:
     """Evidence of kind pattern for code whose meaning depends on the number of lanes."""
     yield from _warp_constants(file)
+    yield from lanewidths.named_masks(file)
     if "warpSize" in file.words:
         for match in _CONSTANT_WARPSIZE.finditer(file.code):
             yield _pattern(file, "warpsize-as-constant", *match.span())
@@ -188,6 +194,7 @@ def warp_patterns(file: CxxFile) -> Iterator[Evidence]:
         yield from _bit_counts(file, function, body)
         yield from _volatile(file, function, body)
         yield from _spin(file, function, body)
+        yield from lanewidths.lane_widths(file, function, body)
     if not file.functions.all and file.embedded:
         whole = Function(0, len(file.code), 0, "", "kernel", (0, 0))
         yield from _lanes(file, whole, file.code, tools)
@@ -227,12 +234,10 @@ def _lanes(file: CxxFile, function: Function, body: str, tools: bool) -> Iterato
         named = _LANE_WORD.search(before) is not None
         if operand == ")":
             inside = body[max(0, match.start() - 120) : match.start()]
-            operand_is_index = (
-                bool(_INDEX.search(inside[inside.rfind("(") :]))
-                and "blockIdx" not in inside[inside.rfind("(") :]
-            )
+            inside = inside[inside.rfind("(") :]
+            operand_is_index = bool(_INDEX.search(inside)) and "blockIdx" not in inside
         else:
-            operand_is_index = operand.startswith("threadIdx") or operand in local
+            operand_is_index = operand.endswith("Idx.x") or operand == "blockDim.x" or operand in local
         if not (operand_is_index or (named and operand in every)):
             continue
         # bits[i >> 5] |= 1u << (i & 31) packs words of 32 bits: right on every device
