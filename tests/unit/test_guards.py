@@ -67,6 +67,11 @@ def test_the_other_branch_of_a_rocm_chain_is_cuda_only():
     }
 
 
+@pytest.mark.parametrize("macro", ["__HIP_PLATFORM_NVIDIA__", "__HIP_PLATFORM_NVCC__"])
+def test_the_nvidia_side_of_hip_is_cuda_only(macro):
+    assert sides(f"#ifdef {macro}\nx\n#else\ny\n#endif\n")["x"] == "cuda"
+
+
 def test_if_zero_is_dead_and_its_else_is_not():
     assert sides("#if 0\nx\n#else\ny\n#endif\n") == {"x": "dead", "y": None}
 

@@ -26,6 +26,8 @@ _NVIDIA_MACRO = re.compile(
     r"^(?:__CUDACC\w*__|__CUDA_ARCH\w*|__NVCC__|__CUDA__|CUDA_VERSION|CUDART_VERSION|CUDNN_(?:VERSION|MAJOR|MINOR)\w*"
     r"|__HIP_PLATFORM_NVIDIA__|__HIP_PLATFORM_NVCC__|CUB_VERSION|__CUDACC_VER_\w+|CUBLAS_VER\w+|CUDA_API_\w+)$"
 )
+# Who asks for these knows of HIP and means the other side of it.
+_HIP_ON_NVIDIA = ("__HIP_PLATFORM_NVIDIA__", "__HIP_PLATFORM_NVCC__")
 _CUDA_SWITCH = re.compile(r"(?:^|_)(?:CUDA|NVCC|NVIDIA|CUDNN|NCCL|TENSORRT|PTX)(?:_|$)|CUDA$")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _OPENING = ("if", "ifdef", "ifndef")
@@ -98,6 +100,8 @@ class _Frame:
     def _as_rocm_plain(self, name: str) -> Truth:
         if is_rocm_macro(name):
             return None if _ROCM_MAYBE.search(name) else True
+        if name in _HIP_ON_NVIDIA:
+            return False
         # "#if USE_CUDA ... #elif USE_HIP": the project itself says that the first is the other side of the
         # second.
         return False if self.paired and _CUDA_SWITCH.search(name) else None
