@@ -135,6 +135,13 @@ def test_capability_is_not_the_version_of_a_file():
     assert patterns(f"{asked} return h.major >= 2; }}") == []
 
 
+def test_elements_of_fragments():
+    made = "__global__ void k() { wmma::fragment<wmma::accumulator, 16, 16, 16, float> acc[2]; Grid g;"
+    assert patterns(f"{made} for (int i = 0; i < 8; ++i) acc[1].x[i] = 0; }}") == ["fragment-elements"]
+    assert patterns(f"{made} for (int i = 0; i < acc[0].num_elements; ++i) acc[0].x[i] = 0; }}") == []
+    assert patterns(f"{made} for (int i = 0; i < 8; ++i) g.x[i] = 0; }}") == []
+
+
 def test_texture_fetches():
     for fetch in ("tex2Dgather<float4>(t, 0, 0, 1)", "tex2D<float>((cudaTextureObject_t)t, 0, 0)"):
         assert patterns(f"__global__ void k(cudaTextureObject_t t) {{ auto v = {fetch}; }}") == [

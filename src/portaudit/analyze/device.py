@@ -55,6 +55,7 @@ _DEVICE_PROPERTIES = (
 )
 _STD_CALL = re.compile(r"\bstd::(clamp)[ \t]*(?:<[^<>;()]{1,40}>[ \t]*)?\(")
 _FRAGMENT = re.compile(r"\bfragment[ \t]*<[^;{}]{1,200}?>[ \t]*(\w+)")
+_ELEMENT = re.compile(r"\b(\w+)[ \t]*(?:\[[^\[\];]{1,40}\][ \t]*){0,3}\.[ \t]*x[ \t]*\[")
 _STD_TRAIT = re.compile(r"\bstd::\w+")
 _FIXED_WIDTH = re.compile(r"\bu?int(?:8|16|32|64)_t\b")
 _KERNEL_TEXT = re.compile(r"__global__|__device__")
@@ -241,11 +242,11 @@ def _fragments(file: CxxFile) -> Iterator[Evidence]:
     if "fragment" not in file.words:
         return
     names = {m.group(1) for m in _FRAGMENT.finditer(file.code)}
-    for match in re.finditer(r"\b(\w+)[ \t]*\.[ \t]*x[ \t]*\[", file.code):
+    for match in _ELEMENT.finditer(file.code):
         if match.group(1) not in names:
             continue
         around = file.code[max(0, match.start() - 160) : match.start()]
-        loop = re.search(r"for[ \t]*\([^;]*;[^;]*<[ \t]*([\w.:]+)[^;]*;[^)]*\)[^;}]*$", around)
+        loop = re.search(r"for[ \t]*\([^;]*;[^;]*<[ \t]*([\w.:\[\]]+)[^;]*;[^)]*\)[^;}]*$", around)
         if loop is None or "num_elements" not in loop.group(1):
             yield _pattern(file, "fragment-elements", match.start(), match.end())
 
