@@ -3,11 +3,10 @@
 import ast
 import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
-_CONSTANT = re.compile(
-    r"\b(?:constexpr|const|static)\b[^;=(){}]{0,80}?\b([A-Za-z_]\w*)[ \t]*(?:=|\{)[ \t]*([^;{}]{1,120}?)\}?;"
-)
+_DECLARED = re.compile(r"\b(?:constexpr|const|static)\b[^;=(){}]{0,80}(?<!\w)$")
+_INITIAL = re.compile(r"[ \t]*(?:=|\{)[ \t]*([^;{}]{1,120}?)\}?;")
 _SUFFIX = re.compile(r"\b(0[xX][0-9a-fA-F]+|\d+)(?:[uU]?[lL]{0,2}|[lL]{1,2}[uU]?)\b")
 _CAST = re.compile(
     r"\(\s*(?:unsigned|signed|int|long|short|char|size_t|u?int\d+_t|std::size_t|\s)+\)|\bsizeof\s*\(\s*(\w+)\s*\)"
@@ -46,38 +45,40 @@ _OPERATORS: dict[type, Callable[[int, int], int]] = {
     ast.BitOr: operator.or_,
     ast.BitAnd: operator.and_,
 }
-_NAME_LIMIT = 2_000
+_PLACE_LIMIT = 2_000
 
 
 class Constants:
     """Named integers of a file; names that are defined twice with other values are not constant."""
 
-    __slots__ = ("_code", "_open", "_text", "_value")
+    __slots__ = ("_code", "_macros", "_open", "_text", "_value")
 
     def __init__(self, code: str, macros: dict[str, str]) -> None:
         self._code = code
-        self._text = dict(macros)
+        self._macros = macros
+        self._text: dict[str, str | None] = {}
         self._value: dict[str, int | None] = {}
         self._open: set[str] = set()
 
-    def _read_variables(self) -> None:
-        """Most files are never asked for a constant by name: the search waits until one is."""
-        code, self._code = self._code, ""
-        twice: set[str] = set()
-        for match in _CONSTANT.finditer(code):
-            name, value = match.group(1), match.group(2)
-            if self._text.get(name, value) != value:
-                twice.add(name)
-            if len(self._text) < _NAME_LIMIT:
-                self._text[name] = value
-        for name in twice:
-            del self._text[name]
-
     def text_of(self, name: str) -> str | None:
         """The expression behind a macro or constant."""
-        if self._code:
-            self._read_variables()
-        return self._text.get(name)
+        if name not in self._text:
+            values = {*self._initial_values(name)}
+            if name in self._macros:
+                values.add(self._macros[name])
+            self._text[name] = values.pop() if len(values) == 1 else None
+        return self._text[name]
+
+    def _initial_values(self, name: str) -> Iterator[str]:
+        """Searched name by name: most files are asked for one or two constants, or for none."""
+        code, at = self._code, -1
+        for _ in range(_PLACE_LIMIT):
+            at = code.find(name, at + 1)
+            if at < 0:
+                return
+            initial = _INITIAL.match(code, at + len(name))
+            if initial and _DECLARED.search(code, max(at - 100, 0), at):
+                yield initial.group(1)
 
     def value(self, expression: str) -> int | None:
         """The value of an expression, None when it isn't constant here."""
