@@ -106,6 +106,20 @@ def test_ballots_that_a_function_returns(result, width):
 
 
 @pytest.mark.parametrize(
+    ("alias", "width"),
+    [
+        ("using lanes_t = unsigned;", 32),
+        ("typedef unsigned int lanes_t;", 32),
+        ("using lanes_t = unsigned long long;", None),
+        ("template <class T> using lanes_t = typename T::mask;", None),
+    ],
+)
+def test_ballot_in_an_alias(alias, width):
+    (call,) = [e for e in evidence("lanes_t v = __ballot_sync(m, 1);", alias) if e.kind.value == "call"]
+    assert call.attr("assigned_width") == width
+
+
+@pytest.mark.parametrize(
     ("other", "width"), [("0xffffffff", 32), ("~0u", 32), ("0xffffffffffffffffull", None), ("0", None)]
 )
 def test_ballots_compared_with_all_lanes(other, width):

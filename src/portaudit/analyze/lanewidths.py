@@ -26,13 +26,14 @@ _LANE_BIT = re.compile(
 )
 _TYPE = r"(?:(?:unsigned[ \t]+int|unsigned|int|auto|u?int32_t|size_t)[ \t]+)?"
 _LOOP = re.compile(
-    rf"\bfor[ \t]*\([ \t]*{_TYPE}(?P<down>\w+)[ \t]*=[ \t]*(?:16[uU]?|32[uU]?[ \t]*(?:/[ \t]*2|>>[ \t]*1))[ \t]*;[^;{{}}]{{0,60}};"
-    r"[^;{}()]{0,40}(?:>>=[ \t]*1|/=[ \t]*2)[ \t]*\)"
+    rf"\bfor[ \t]*\([ \t]*{_TYPE}(?P<down>\w+)[ \t]*=[ \t]*(?:16[uU]?|32[uU]?[ \t]*(?:/[ \t]*2|>>[ \t]*1))"
+    r"[ \t]*;[^;{}]{0,60};[^;{}()]{0,40}(?:>>=[ \t]*1|/=[ \t]*2)[ \t]*\)"
     rf"|\bfor[ \t]*\([ \t]*{_TYPE}(?P<up>\w+)[ \t]*=[ \t]*1[uU]?[ \t]*;[^;{{}}<]{{0,40}}<[ \t]*"
     r"(?:32|=[ \t]*16)[uU]?[ \t]*;[^;{}()]{0,40}(?:<<=[ \t]*1|\*=[ \t]*2)[ \t]*\)"
 )
 _SHUFFLE = re.compile(r"\b__shfl(?:_down|_up|_xor)?(_sync)?[ \t]*\(")
 _BODY_LIMIT = 400
+_LOOK_BACK = 4_000
 
 
 def named_masks(file: CxxFile) -> Iterator[Evidence]:
@@ -56,7 +57,9 @@ def lane_widths(file: CxxFile, function: Function, body: str) -> Iterator[Eviden
     """Bits of lanes and loops of shuffles in one function."""
     if "<<" in body and "lane" in body.lower():
         for match in _LANE_BIT.finditer(body):
-            if not _below_32(body[: match.start()], match.group(1)) and not _beside_count(body, match):
+            if not _below_32(
+                body[max(0, match.start() - _LOOK_BACK) : match.start()], match.group(1)
+            ) and not _beside_count(body, match):
                 start, end = function.body + match.start(), function.body + match.end()
                 yield _pattern(file, "lane-bit", start, end, {"lane": match.group(1)})
     if "__shfl" in body:

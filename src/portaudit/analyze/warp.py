@@ -3,6 +3,7 @@ single lanes."""
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from portaudit.analyze import lanewidths
 from portaudit.analyze.cxxfile import CxxFile
@@ -20,6 +21,10 @@ _ASSIGNED = re.compile(
     r"(?:[ \t]+const)?[ \t]+)?"
     r"\b(\w+)[ \t]*[&|^]?=[ \t]*"
     r"(?:\([^()]{1,30}\)[ \t]*|static_cast<[^<>]{1,30}>[ \t]*\([ \t]*|(?:int|unsigned|uint32_t)\([ \t]*)?$"
+)
+_ALIAS = re.compile(
+    r"\busing[ \t]+(\w{1,60})[ \t]*=[ \t]*(\w[\w: \t]{0,60});"
+    r"|\btypedef[ \t]+(\w[\w: \t]{0,60})[ \t](\w{1,60})[ \t]*;"
 )
 _ALL_LANES = re.compile(r"[ \t]*[=!]=[ \t]*(?:0[xX][fF]{8}[uU]?|~[ \t]*0[uU])\b")
 _RETURNED = re.compile(r"\breturn[ \t]+(?:\([^()]{1,30}\)[ \t]*)?$")
@@ -43,7 +48,7 @@ _WARP_TOOLS = re.compile(
 )
 _DECLARED = (
     r"\b((?:const[ \t]+)?(?:unsigned[ \t]+)?(?:long[ \t]+long|long|int|[A-Za-z_][\w:]*))[ \t]+"
-    r"(?:\w+[ \t]*(?:=[^,;]*)?,[ \t]*)*{}\b[ \t]*(?:[;=,)]|\{{)"
+    r"(?:\w+[ \t]*(?:=[^,;]{{0,200}})?,[ \t]*){{0,20}}{}\b[ \t]*(?:[;=,)]|\{{)"
 )
 _BIT_COUNT = re.compile(r"\b(__popc|__ffs|__clz|__brev)[ \t]*\(")
 _VOLATILE_STEP = re.compile(
@@ -132,12 +137,27 @@ def _mask(file: CxxFile, text: str, start: int) -> dict[str, AttrValue]:
 def _declared_width(file: CxxFile, name: str, at: int) -> int:
     """32 or 64 by the declaration of a local variable or parameter, 0 when it isn't seen."""
     function = file.functions.at(at)
-    begin = max(function.start if function else 0, at - 20_000)
-    found = re.findall(_DECLARED.format(re.escape(name)), file.code[begin:at])
-    if not found:
-        return 0
-    kind = found[-1].strip()
+    begin, end = (function.start, function.end) if function else (max(0, at - 20_000), at)
+    kind = ""
+    for place, declared in _declarations(file.code, begin, end, name):
+        if place >= at:
+            break
+        kind = declared
+    kind = _aliases(file.code).get(kind, kind)
     return 32 if _NARROW.match(kind) else 64 if _WIDE.search(kind) else 0
+
+
+@lru_cache(maxsize=8)
+def _declarations(code: str, begin: int, end: int, name: str) -> tuple[tuple[int, str], ...]:
+    """Where a name is declared, and as what, in order; the warp intrinsics of a function share their mask."""
+    declared = re.compile(_DECLARED.format(re.escape(name)))
+    return tuple((m.start(), m.group(1).strip()) for m in declared.finditer(code, begin, end))
+
+
+@lru_cache(maxsize=1)
+def _aliases(code: str) -> dict[str, str]:
+    """``using mask_t = unsigned;`` and ``typedef unsigned mask_t;`` of a file."""
+    return {m.group(1) or m.group(4): (m.group(2) or m.group(3)).strip() for m in _ALIAS.finditer(code)}
 
 
 def _destination(file: CxxFile, start: int, end: int) -> dict[str, AttrValue]:
@@ -158,7 +178,7 @@ def _destination(file: CxxFile, start: int, end: int) -> dict[str, AttrValue]:
             if width == 32
             else {}
         )
-    if _NARROW.match(kind):
+    if _NARROW.match(_aliases(file.code).get(kind, kind)):
         return {"assigned": variable, "assigned_type": kind, "assigned_width": 32}
     return {"assigned": variable, "assigned_type": kind}
 
