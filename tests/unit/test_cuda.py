@@ -129,6 +129,12 @@ def test_capability_asked_as_an_attribute():
     assert patterns(f"{asked} int n = p->m > 3; }}") == []
 
 
+def test_one_question_about_the_capability_is_told_once():
+    asked = "int f(int d) { cudaDeviceProp p; cudaGetDeviceProperties(&p, d);"
+    found = evidence(f"{asked} return p.major * 100 + p.minor * 10; }}", kind="pattern")
+    assert [e.name for e in found] == ["capability-compare"]
+
+
 def test_capability_is_not_the_version_of_a_file():
     asked = "bool f(Header h, int d) { cudaDeviceProp p; cudaGetDeviceProperties(&p, d);"
     assert patterns(f"{asked} return p.major == 9; }}") == ["capability-compare"]

@@ -196,6 +196,7 @@ def test_warp_constants(before):
         "int warm = 32;",
         "constexpr int kRowsPerWarp = 32;",
         "const int warp_size = amd ? 64 : 32;",
+        "template <unsigned wave_size> constexpr bool narrow() { return wave_size == 32; }",
         "static const int kWarpSize = kBlock / 32;",
     ],
 )

@@ -219,10 +219,15 @@ def _capabilities(file: CxxFile) -> Iterator[Evidence]:
     if "major" not in file.words or file.words.isdisjoint(_DEVICE_PROPERTIES):
         return
     declared = {name for m in _PROPERTIES_DECLARED.finditer(file.code) for name in m.groups() if name}
+    last = -1
     for match in _CAPABILITY.finditer(file.code):
         if match.group(1) not in declared and not _DEVICE_WORD.search(match.group(1)):
             # the version of a file has a major number too
             continue
+        if last >= 0 and "\n" not in file.code[last : match.start()]:
+            # major * 10 + minor, major > 5 || minor > 2: one question
+            continue
+        last = match.end()
         attrs: dict[str, AttrValue] = {"text": match.group()[:80]}
         yield _pattern(file, "capability-compare", match.start(), match.end(), attrs)
 

@@ -63,7 +63,7 @@ _ONE_LANE = re.compile(r"threadIdx\.x[^;]{0,60}==[ \t]*0|==[ \t]*0[ \t]*\)[ \t\r
 _BLOCK = re.compile(r"\{[^{}]*\}")
 _FIRST_WARP = re.compile(r"\bif[ \t]*\([ \t]*(threadIdx\.x|\w+)[ \t]*(?:<[ \t]*32|<=[ \t]*31)[uU]?[ \t]*\)")
 # not a quotient (a number of warps), not a choice between widths
-_IS_32 = re.compile(r"[ \t]*(?:=|\{)[^;{}/%&?]{0,60}\b32[uU]?\b(?![ \t]*[-+*/])")
+_IS_32 = re.compile(r"[ \t]*(?:=(?!=)|\{)[^;{}/%&?]{0,60}\b32[uU]?\b(?![ \t]*[-+*/])")
 _WARP_NAME = re.compile(
     r"(?:^|_|[a-z])(?:(?:threads?|lanes?)_?(?:per|in)_?(?:a_)?warp"
     r"|(?:warp|wave(?:front)?)_?(?:size|sz|width|lanes?|len(?:gth)?|threads|dim))_*$"
