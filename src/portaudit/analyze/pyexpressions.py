@@ -162,7 +162,8 @@ def _boolean(file: PyFile, node: Node, use: Use, place: Place, pending: Pending)
         for other, holds in deciding:
             if other > index or (all_count and other < index):
                 there = narrowed(file, there, holds, operands[other], negate=kind == "or")
-        pending.append((operand, Use("either", kind, use), there))
+        detail = "or-else" if kind == "or" and index else kind
+        pending.append((operand, Use("either", detail, use), there))
 
 
 def _is_test(use: Use) -> bool:

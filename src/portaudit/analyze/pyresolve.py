@@ -215,7 +215,11 @@ def _either(file: PyFile, node: Node, place: Place, depth: int, view: int) -> Va
     left = resolve(file, node.child_by_field_name("left"), place, depth, view)
     right = resolve(file, node.child_by_field_name("right"), place, depth, view)
     operator = node.child_by_field_name("operator")
-    both = (left, right) if operator is not None and operator.type == "or" else (right, left)
+    either = operator is not None and operator.type == "or"
+    if either and left.tag == "cuda-version":
+        # With a default behind it, the version is no longer None on ROCm.
+        left = left._replace(tag=_WORN[left.tag])
+    both = (left, right) if either else (right, left)
     return merged(both)._replace(truth=NOTHING.truth)
 
 

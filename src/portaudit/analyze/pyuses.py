@@ -83,6 +83,16 @@ def compared_platform(file: PyFile, node: Node, value: Value, constant: str, pla
         file.add(EvidenceKind.PATTERN, "jax-platform-compared", node, place, {"of": value.name})
 
 
+def _has_default(use: Use) -> bool:
+    """Whether ``value or other`` replaces a value that is None before it is used."""
+    outer: Use | None = use
+    while outer is not None and outer.kind in _PASS:
+        if outer.detail == "or-else":
+            return True
+        outer = outer.outer
+    return False
+
+
 def _capability(file: PyFile, node: Node, value: Value, use: Use, place: Place) -> None:
     final = _settled(use, frozenset({"member", "item", "arith", "arg", "elem"}))
     direct = node.type == "call" or (
@@ -184,6 +194,8 @@ def _arch(file: PyFile, node: Node, value: Value, use: Use, place: Place) -> Non
 def _cuda_version(file: PyFile, node: Node, value: Value, use: Use, place: Place) -> None:
     final = _settled(use, frozenset())
     used = _version_use(file, final)
+    if used == "text" and _has_default(use):
+        used = "defaulted"
     direct = (node.type == "attribute" and value.name == "torch.version.cuda") or node.type == "call"
     if not direct and used not in ("text", "compared"):
         return

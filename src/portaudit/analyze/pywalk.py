@@ -25,7 +25,7 @@ from portaudit.analyze.pyfunctions import summary
 from portaudit.analyze.pyguards import LOGICAL, truths
 from portaudit.analyze.pyresolve import resolve
 from portaudit.analyze.pyuses import DROPPED, Use
-from portaudit.analyze.pyvalues import CUDA, ROCM, UNKNOWN, Names, Place, Truths, Value
+from portaudit.analyze.pyvalues import CUDA, ROCM, UNKNOWN, Names, Place, Value
 from portaudit.model.evidence import EvidenceKind
 
 _NEST_LIMIT = 200
@@ -195,7 +195,7 @@ class Walker:
             self.expression(condition, Use("test"), rest)
             holds = truths(self.file, condition, rest) if self.file.marked(condition) else UNKNOWN
             if body is not None and len(self.file.found) > before and stops(self.file, body):
-                self._stopped(before, part, body, holds)
+                self._stopped(before, part, body, holds[ROCM] is True)
             taken = narrowed(self.file, rest, holds, condition)
             branches.append((body, taken._replace(dead=place.dead or is_false(self.file, condition))))
             rest = narrowed(self.file, rest, holds, condition, negate=True)
@@ -205,7 +205,7 @@ class Walker:
         for body, there in reversed(branches):
             self._push_block(body, there)
 
-    def _stopped(self, since: int, part: Node, body: Node, holds: Truths) -> None:
+    def _stopped(self, since: int, part: Node, body: Node, on_rocm: bool) -> None:
         """What a condition asked decides that the program stops: the whole statement is the place."""
         found = self.file.found
         end = self.file.text.span(part.start_byte, min(body.end_byte, part.start_byte + 1000))
@@ -216,7 +216,7 @@ class Walker:
                 if item.kind is EvidenceKind.TOOL
                 else item.attr("used_as") in ("test", "switch")
             )
-            if not asks or (item.kind is not EvidenceKind.TOOL and holds[ROCM] is not True):
+            if not asks or not (item.kind is EvidenceKind.TOOL or on_rocm):
                 continue
             span = msgspec.structs.replace(item.span, end_line=end.end_line, end_column=end.end_column)
             attrs = tuple(sorted({**dict(item.attrs), "required": True}.items()))
@@ -285,10 +285,12 @@ class Walker:
         parts = node.named_children
         if not parts:
             return
+        before = len(self.file.found)
         self.expression(parts[0], Use("test"), frame.place)
+        holds = truths(self.file, parts[0], frame.place)
+        self._stopped(before, node, parts[0], holds[ROCM] is False)
         for message in parts[1:]:
             self.expression(message, Use("raise"), frame.place._replace(talk=True))
-        holds = truths(self.file, parts[0], frame.place)
         frame.place = narrowed(self.file, frame.place, holds, parts[0])
 
     def _decorated(self, node: Node, frame: Frame) -> None:
