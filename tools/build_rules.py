@@ -12,7 +12,15 @@ import sys
 from pathlib import Path
 
 from rulebuild import api, deployment, libraries, nvml, overlay, packages, support
-from rulebuild.files import TABLE_COLUMNS, Row, read, write
+from rulebuild.files import Row, read, write
+
+from portaudit.knowledge.schema import (
+    FRAMEWORK_COLUMNS,
+    LIBRARY_COLUMNS,
+    RELEASE_COLUMNS,
+    TABLE_COLUMNS,
+    TARGET_COLUMNS,
+)
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -39,13 +47,13 @@ def build(facts: Path, seed: Path, out: Path) -> None:
         "modules": packages.modules(ecosystem, seed),
     } | {name: deployment.table(name, ecosystem, seed) for name in deployment.TABLES}
     for name, rows in tables.items():
-        columns = libraries.LIBRARY_COLUMNS if name == "libraries" else TABLE_COLUMNS
+        columns = LIBRARY_COLUMNS if name == "libraries" else TABLE_COLUMNS
         count = write(out / "tables" / f"{name}.csv", columns, overlay.apply(name, rows, changes))
         _say(f"tables/{name}.csv: {count}")
     for name, columns, rows in (
-        ("targets", support.TARGET_COLUMNS, support.targets(ecosystem, seed)),
-        ("releases", support.RELEASE_COLUMNS, support.releases(ecosystem)),
-        ("frameworks", support.FRAMEWORK_COLUMNS, support.frameworks(ecosystem)),
+        ("targets", TARGET_COLUMNS, support.targets(ecosystem, seed)),
+        ("releases", RELEASE_COLUMNS, support.releases(ecosystem)),
+        ("frameworks", FRAMEWORK_COLUMNS, support.frameworks(ecosystem)),
     ):
         _say(f"support/{name}.csv: {write(out / 'support' / f'{name}.csv', columns, rows)}")
     left = deployment.unused(ecosystem, seed)

@@ -4,51 +4,10 @@ import re
 from collections import Counter, defaultdict
 from pathlib import Path
 
+from portaudit.knowledge.schema import API_COLUMNS, FAMILY_COLUMNS
 from rulebuild.files import Row, confidence, read, unique, write
 from rulebuild.sources import Sources
 
-COLUMNS = (
-    "name",
-    "kind",
-    "status",
-    "hip",
-    "since",
-    "until",
-    "native",
-    "cuda_added",
-    "cuda_deprecated",
-    "cuda_removed",
-    "in_rocm_10",
-    "args",
-    "experimental",
-    "family",
-    "verdict",
-    "level",
-    "note",
-    "why",
-    "fix",
-    "confidence",
-    "evidence",
-    "as_of",
-)
-FAMILY_COLUMNS = (
-    "library",
-    "family",
-    "order",
-    "pattern",
-    "verdict",
-    "level",
-    "equivalent",
-    "since",
-    "gfx",
-    "why",
-    "fix",
-    "hours_low",
-    "hours_high",
-    "confidence",
-    "evidence",
-    "as_of",
-)
 _WITHOUT_NAME = ("unmapped", "unsupported", "absent_in_rocm")
 # Header trees of 2024 and 2025: the identifier is declared or called there, which is weak evidence for today.
 _OLD_HEADERS = re.compile(r"_(?:2024|2025)$|^(?:rocwmma|hip_cg|cuda_headers)$")
@@ -130,7 +89,7 @@ def write_all(out: Path, family_rows: list[Row], by_library: dict[str, list[Row]
     total = 0
     for library in sorted(by_library):
         rows = unique(sorted(by_library[library], key=lambda r: r["name"]), "name")
-        total += write(out / "api" / f"{library}.csv", COLUMNS, rows)
+        total += write(out / "api" / f"{library}.csv", API_COLUMNS, rows)
     return total
 
 

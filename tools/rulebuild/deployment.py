@@ -7,7 +7,8 @@ Variables are read out of that prose; for the rest a seed row gives the name and
 import re
 from pathlib import Path
 
-from rulebuild.files import TABLE_COLUMNS, Row, confidence, read, table_row
+from portaudit.knowledge.schema import TABLE_COLUMNS
+from rulebuild.files import Row, confidence, read, table_row
 
 _VARIABLE = re.compile(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]*\*?|\bCUDAARCHS\b|\bCUDACXX\b")
 _VALUES = frozenset({"FLASH_ATTN_VLLM_V1"})

@@ -4,31 +4,9 @@ import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-Row = dict[str, str]
+from portaudit.knowledge.schema import TABLE_COLUMNS
 
-TABLE_COLUMNS = (
-    "name",
-    "library",
-    "kind",
-    "status",
-    "verdict",
-    "level",
-    "equivalent",
-    "native",
-    "since",
-    "until",
-    "gfx",
-    "args",
-    "note",
-    "why",
-    "fix",
-    "hours_low",
-    "hours_high",
-    "confidence",
-    "evidence",
-    "as_of",
-)
-"""The shape of every file under rules/tables/; ``libraries.csv`` has a few columns more."""
+Row = dict[str, str]
 
 
 def read(path: Path) -> list[Row]:

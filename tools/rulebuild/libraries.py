@@ -3,9 +3,9 @@
 import re
 from pathlib import Path
 
-from rulebuild.files import TABLE_COLUMNS, Row, read, table_row, unique, version, words
+from portaudit.knowledge.schema import TABLE_COLUMNS
+from rulebuild.files import Row, read, table_row, unique, version, words
 
-LIBRARY_COLUMNS = (*TABLE_COLUMNS, "mapped_verdict", "mapped_why")
 _SONAME = re.compile(r"^lib([\w.+-]+?)(?:_static)?\.(?:so|a)\b")
 
 

@@ -3,7 +3,8 @@
 import re
 from pathlib import Path
 
-from rulebuild.files import TABLE_COLUMNS, Row, confidence, read, table_row, unique, words
+from portaudit.knowledge.schema import TABLE_COLUMNS
+from rulebuild.files import Row, confidence, read, table_row, unique, words
 
 _NEUTRAL = ("works", "works_with_other_build")
 """Statuses where importing the module says nothing: what matters is which build is installed."""

@@ -3,56 +3,9 @@
 import re
 from pathlib import Path
 
+from portaudit.knowledge.schema import FRAMEWORK_COLUMNS
 from rulebuild.files import Row, confidence, read
 
-TARGET_COLUMNS = (
-    "gfx",
-    "product",
-    "aliases",
-    "family",
-    "wavefront",
-    "lds_kib",
-    "images",
-    "fp8",
-    "matrix",
-    "rocm_from",
-    "rocm_to",
-    "xnack",
-    "torch_capability",
-    "note",
-    "evidence",
-    "as_of",
-)
-RELEASE_COLUMNS = (
-    "rocm",
-    "date",
-    "stream",
-    "os",
-    "kernel",
-    "driver",
-    "driver_rule",
-    "python",
-    "gfx",
-    "prefix",
-    "packages",
-    "note",
-    "evidence",
-    "as_of",
-)
-FRAMEWORK_COLUMNS = (
-    "framework",
-    "version",
-    "rocm",
-    "support",
-    "python",
-    "gfx",
-    "image",
-    "install",
-    "note",
-    "confidence",
-    "evidence",
-    "as_of",
-)
 _RELEASE = re.compile(r"\d+\.\d+(?:\.\d+)?$")
 _LDS_OF_A_WORKGROUP_ON_RDNA = "64"
 
