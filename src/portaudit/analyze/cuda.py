@@ -14,7 +14,7 @@ from portaudit.analyze.cxxfile import CxxFile
 from portaudit.analyze.device import device_patterns
 from portaudit.analyze.directives import directive_evidence, object_macros
 from portaudit.analyze.functions import Functions, parse
-from portaudit.analyze.guards import guarded_regions
+from portaudit.analyze.guards import folder_guard, guarded_regions
 from portaudit.analyze.launches import launch_evidence
 from portaudit.analyze.lexical import Lexed, StringToken
 from portaudit.analyze.uses import use_evidence
@@ -103,9 +103,21 @@ def _file(
         lexed.drop(dead)
         directives = [d for d in directives if not regions.at(d.start).dead]
     macros = object_macros(directives)
+    home = None if embedded else folder_guard(text.path)
     constants = Constants(lexed.code, macros)
     return CxxFile(
-        text, base, lexed, directives, regions, functions, constants, macros, words, vocabulary, embedded
+        text,
+        base,
+        lexed,
+        directives,
+        regions,
+        functions,
+        constants,
+        macros,
+        words,
+        vocabulary,
+        embedded,
+        home,
     )
 
 

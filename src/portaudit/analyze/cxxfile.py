@@ -30,6 +30,8 @@ class CxxFile(NamedTuple):
     embedded: str
     """Empty; ``string``: in a string of another language; ``rtc``: in a C++ string, for run-time
     compilation."""
+    home: Guard | None
+    """The guard that the whole file is under, for the folder it is in."""
 
     @property
     def code(self) -> str:
@@ -38,7 +40,9 @@ class CxxFile(NamedTuple):
 
     def guard(self, offset: int) -> Guard | None:
         """The guard at an offset."""
-        return self.regions.at(offset).guard
+        guard = self.regions.at(offset).guard
+        # Inside code for ROCm, a test of CUDA's macros is a leftover.
+        return guard if self.home is None or (guard and guard.side in ("rocm", "cuda")) else self.home
 
     def scope(self, offset: int) -> str:
         """The scope at an offset."""

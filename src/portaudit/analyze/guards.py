@@ -43,6 +43,18 @@ class Region(NamedTuple):
     """True under ``#if 0``."""
 
 
+_ROCM_FOLDERS = frozenset({"rocm", "hip", "amd", "amdgpu"})
+
+
+def folder_guard(path: str) -> Guard | None:
+    """Sources in a folder named for ROCm are built for it alone: the projects that were ported keep them
+    so."""
+    for folder in path.lower().split("/")[:-1]:
+        if folder in _ROCM_FOLDERS:
+            return Guard("rocm", f"folder {folder}", 0)
+    return None
+
+
 class Chain(NamedTuple):
     """An ``#if`` with all its branches."""
 
