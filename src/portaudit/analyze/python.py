@@ -70,7 +70,7 @@ def read(text: Text, raw: bytes, vocabulary: Vocabulary) -> Iterator[Evidence | 
     if tree.root_node.has_error:
         told = {(item.name, item.span.line) for item in found if item.kind is EvidenceKind.IMPORT}
         yield from _by_lines(text, words, {line for _, line in told})
-        yield Skip(text.path, "syntax", "not valid Python: read as far as it goes", False)
+        yield Skip(text.path, "syntax", "the parser does not follow all of it: read as far as it goes", False)
 
 
 def _walked(
