@@ -3,7 +3,7 @@
 import pytest
 
 from portaudit.analyze.conditions import evaluate
-from portaudit.analyze.guards import guarded_regions, is_rocm_macro
+from portaudit.analyze.guards import folder_guard, guarded_regions, is_rocm_macro
 from portaudit.analyze.lexical import Lexed
 
 
@@ -132,3 +132,22 @@ def test_three_valued_logic(condition, value):
 
 def test_deep_nesting_ends():
     assert evaluate("(" * 5000 + "1" + ")" * 5000, lambda name: None) in (None, 1)
+
+
+@pytest.mark.parametrize(
+    ("path", "guarded"),
+    [
+        ("csrc/rocm/gemm.cu", True),
+        ("HIP/gemm.cu", True),
+        ("third_party/amd/lib.h", True),
+        ("rocm7/gemm.cu", True),
+        ("csrc/rocm.cu", False),
+        ("gemm-hip/main.cu", False),
+        ("dist/amd64/gemm.cu", False),
+        ("chips/gemm.cu", False),
+        ("cuda/hip/gemm.cu", False),
+    ],
+)
+def test_a_folder_for_rocm_guards_its_sources(path, guarded):
+    found = folder_guard(path)
+    assert (found is not None and found.side == "rocm") == guarded

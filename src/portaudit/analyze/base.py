@@ -3,7 +3,7 @@
 import codecs
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import accumulate
 from typing import Protocol
 
@@ -140,6 +140,16 @@ def _line_starts(text: str) -> list[int]:
         lengths = map(len, text.split("\n"))
         return [0, *(at + count for count, at in enumerate(accumulate(lengths), 1))][:-1]
     return [0, *(m.end() for m in re.finditer(r"\r\n|\n|\r", text))]
+
+
+_ROCM_WORD = re.compile(r"(?:rocm|hip|amd(?!64$)|amdgpu)\d*")
+_CUDA_WORD = re.compile(r"cuda\d*|cu\d+|nvidia")
+
+
+def rocm_word(words: Iterable[str]) -> str:
+    """The word among those of a path that names ROCm's side; empty where none does, or one names CUDA's."""
+    named = [word for word in words if _ROCM_WORD.fullmatch(word) or _CUDA_WORD.fullmatch(word)]
+    return named[0] if named and not any(_CUDA_WORD.fullmatch(word) for word in named) else ""
 
 
 class Analyzer(Protocol):

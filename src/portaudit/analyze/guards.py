@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections.abc import Callable
 from typing import NamedTuple
 
+from portaudit.analyze.base import rocm_word
 from portaudit.analyze.conditions import Truth, conjunction, disjunction, evaluate, negation
 from portaudit.analyze.lexical import Directive
 from portaudit.model.evidence import Guard
@@ -43,16 +44,11 @@ class Region(NamedTuple):
     """True under ``#if 0``."""
 
 
-_ROCM_FOLDERS = frozenset({"rocm", "hip", "amd", "amdgpu"})
-
-
 def folder_guard(path: str) -> Guard | None:
     """Sources in a folder named for ROCm are built for it alone: the projects that were ported keep them
     so."""
-    for folder in path.lower().split("/")[:-1]:
-        if folder in _ROCM_FOLDERS:
-            return Guard("rocm", f"folder {folder}", 0)
-    return None
+    folder = rocm_word(path.lower().split("/")[:-1])
+    return Guard("rocm", f"folder {folder}", 0) if folder else None
 
 
 class Chain(NamedTuple):

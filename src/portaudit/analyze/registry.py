@@ -1,17 +1,13 @@
 """Which analyzer reads which kind of file, and what it can and can't see. Modules are imported on first
 use."""
 
-from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
 
 import msgspec
 
-from portaudit.analyze.base import Text
-from portaudit.model.evidence import Evidence, Vocabulary
-from portaudit.model.places import Kind, Skip
-
-Analyze = Callable[[Text, Vocabulary], Iterator[Evidence | Skip]]
+from portaudit.analyze.base import Analyzer
+from portaudit.model.places import Kind
 
 
 class AnalyzerSpec(msgspec.Struct, frozen=True):
@@ -73,7 +69,7 @@ def spec_of(kind: Kind) -> AnalyzerSpec | None:
 
 
 @cache
-def analyzer(module: str) -> Analyze:
+def analyzer(module: str) -> Analyzer:
     """The ``analyze`` function of a module below ``portaudit.analyze``."""
-    function: Analyze = import_module(f"portaudit.analyze.{module}").analyze
+    function: Analyzer = import_module(f"portaudit.analyze.{module}").analyze
     return function

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import msgspec
 
-from portaudit.analyze.base import Text
+from portaudit.analyze.base import Text, rocm_word
 from portaudit.model.evidence import AttrValue, Confidence, Evidence, EvidenceKind, Guard, Vocabulary
 
 VALUE_LIMIT = 160
@@ -95,10 +95,8 @@ def _short(value: AttrValue) -> AttrValue:
 
 def frame_of(text: Text, vocabulary: Vocabulary) -> Frame:
     """The frame of a whole file."""
-    words = set(re.split(r"[^a-z0-9]+", text.path.lower()))
-    vendor = any(re.fullmatch(r"(?:rocm|hip|amd|amdgpu)\d*", word) and word != "amd64" for word in words)
-    other = any(re.fullmatch(r"cuda\d*|cu\d+|nvidia", word) for word in words)
-    named = Guard("rocm", f"file name {text.path.rsplit('/', 1)[-1]}", 1) if vendor and not other else None
+    vendor = rocm_word(re.split(r"[^a-z0-9]+", text.path.lower()))
+    named = Guard("rocm", f"file name {text.path.rsplit('/', 1)[-1]}", 1) if vendor else None
     return Frame(text, vocabulary, named_rocm=named)
 
 
