@@ -13,10 +13,6 @@ class RulesError(PortauditError):
     """A file under rules/ does not have its documented shape; exit code 2."""
 
 
-class BaselineError(PortauditError):
-    """A baseline or an old report cannot be read; exit code 2."""
-
-
 class VersionSkew(PortauditError):
     """A worker holds another rule set than the process that asked it."""
 

@@ -6,8 +6,9 @@ import pytest
 
 from portaudit.analyze.base import Text
 from portaudit.analyze.branches import Turn, regions, side_of
-from portaudit.analyze.shell import analyze_command
+from portaudit.analyze.shell import script
 from portaudit.analyze.shellwords import commands
+from portaudit.analyze.words import frame_of
 from tests.unit.around import VOCABULARY, evidence, names, rows
 
 
@@ -196,7 +197,7 @@ def test_build_options():
 
 def test_a_command_inside_another_file():
     text = Text("a.ipynb", '["!nvidia-smi -L"]')
-    (found,) = analyze_command(text, 3, 16, VOCABULARY)
+    (found,) = script(text.text[3:16], 3, frame_of(text, VOCABULARY))
     assert found.name == "nvidia-smi" and (found.span.column, found.span.end_column) == (4, 14)
 
 

@@ -15,7 +15,7 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
-_EXPRESSION = re.compile(r"\$<|>|[\s()\"#]")
+_INSIDE = re.compile(r"\$<|>|\)")
 _EXPRESSION_LIMIT = 4000
 _SKIPPED = re.compile(r"[ \t\r\n]+")
 
@@ -93,7 +93,7 @@ def _expression_end(source: str, start: int, end: int) -> int:
     closed = source.count(">", start, end) if opened else 0
     at = end
     while opened > closed:
-        match = re.compile(r"\$<|>|\)").search(source, at, min(len(source), end + _EXPRESSION_LIMIT))
+        match = _INSIDE.search(source, at, min(len(source), end + _EXPRESSION_LIMIT))
         if match is None:
             return end
         if match.group() == ")":

@@ -26,9 +26,6 @@ _LOOKS_CUDA = re.compile(
 _STARTS = ("cu", "CU", "nccl", "nv", "npp", "optix")
 # Names of projects that live beside CUDA and keep their spelling on ROCm, because their build translates
 # them.
-_TRANSLATED_SPACES = frozenset(
-    {"at", "c10", "torch", "tensorflow", "stream_executor", "mxnet", "caffe2", "Kokkos"}
-)
 _OWN_SPACES = frozenset(
     {"cub", "thrust", "cuda", "nvcuda", "cooperative_groups", "cutlass", "cute", "nvtx3", "cuco"}
 )

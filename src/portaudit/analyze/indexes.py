@@ -13,7 +13,6 @@ _VENDOR_HOST = re.compile(
 )
 _WHEELS = re.compile(r"://(?:pypi|pypi\.ngc)\.nvidia\.com", re.IGNORECASE)
 _ROCM = re.compile(r"rocm|repo\.radeon\.com|repo\.amd\.com", re.IGNORECASE)
-_SERVES_PACKAGES = re.compile(r"whl|wheel|simple|index|pip|pypi|\.html|download|release")
 _SOURCE = re.compile(
     r"(?:(?:github|gitlab|githubusercontent)\.com|github\.io)[/:]nvidia/([A-Za-z0-9_.-]{1,80})", re.IGNORECASE
 )

@@ -21,9 +21,6 @@ _TABLE_KEY = re.compile(
     rf"(?:NVIDIA[ _-])?(?:GeForce|Tesla|Quadro|RTX|GTX|TITAN|{_MODEL})(?:[ _-][\w.+-]{{1,12}}){{0,4}}"
 )
 _LOOSE_NAME = re.compile(r"name|device|gpu|card|hardware|model_id", re.IGNORECASE)
-_NUMBER = re.compile(
-    r"[\d.()\[\],\s]+|[A-Z][A-Z0-9_]*|Version\(.*|parse\(.*|.*[vV]ersion.*|\(?\d.*", re.DOTALL
-)
 _PASS = frozenset({"paren", "either", "choice", "await", "star"})
 _PARSERS = re.compile(
     r"^(?:int|float|tuple|map|list|len|max|min|sorted|enumerate|zip|str\.\w+|Version|LooseVersion|StrictVersion|parse)$|version|^re\.|^semver|parse"

@@ -50,11 +50,6 @@ def analyze(text: Text, vocabulary: Vocabulary) -> Iterator[Evidence | Skip]:
     yield from sorted(found, key=place)
 
 
-def analyze_command(text: Text, start: int, end: int, vocabulary: Vocabulary) -> Iterator[Evidence]:
-    """Evidence of a command line that stands between two offsets of another file."""
-    yield from script(text.text[start:end], start, frame_of(text, vocabulary))
-
-
 def script(source: str, offset: int, frame: Frame, depth: int = 0) -> Iterator[Evidence]:
     """Evidence of shell text that begins at ``offset``."""
     listed = list(commands(source, offset))

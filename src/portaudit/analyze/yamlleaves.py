@@ -1,12 +1,10 @@
 """YAML -> leaves with places, from the events of libyaml: nothing is built, no alias is followed."""
 
-import re
 from collections.abc import Iterator
 
 from portaudit.analyze.leaves import DEPTH_LIMIT, Leaf, Malformed, Path
 
 _ALIAS_LIMIT = 1000
-_TEMPLATE = re.compile(r"\{\{.{0,2000}?\}\}", re.DOTALL)
 
 
 def yaml_leaves(source: str) -> Iterator[tuple[int, Leaf]]:
